@@ -99,3 +99,64 @@ fn nothing_quits_if_the_acceptance_does_not_count(version: NvimVersion) {
         }
     );
 }
+
+const MINE: &str = "vim.fn.line('$') == 8 and vim.api.nvim_get_mode().mode == 'n'";
+
+/// Letters that were meant for another buffer, at every moment of the first second and in one go.
+#[each_neovim]
+fn keys_of_the_first_second_change_nothing(version: NvimVersion) {
+    let mut review = Review::new(version);
+    for (wait, keys) in [
+        (0, "ohello<Esc>"),
+        (400, "xxdd"),
+        (800, "ihi<Esc>"),
+        (0, "pAx<Esc>J~"),
+        (600, "do"),
+        (0, "m:PillionDropHunk<CR>"),
+    ] {
+        review.type_until("yy:messages clear<CR>", "vim.fn.mode() == 'n'");
+        review.begin(PROPOSED);
+        sleep(std::time::Duration::from_millis(wait));
+        review.world.nvim.input(keys);
+        let why = said("a proposal has just opened: keys count once you pause");
+        review.world.nvim.wait_until(keys, &why);
+        review.world.look();
+        assert_eq!(review.lines().join("\n") + "\n", PROPOSED, "{wait} {keys}");
+        assert!(review.world.nvim.lua::<bool>("return not vim.bo.modified", json!([])));
+        review.type_until("Gomine<Esc>", MINE);
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(EDITED);
+    }
+    review.world.nvim.assert_no_errors();
+}
+
+/// What the person made of an earlier proposal is offered all the same, and so is a newer proposal.
+#[each_neovim]
+fn what_pillion_changes_within_the_first_second_is_there(version: NvimVersion) {
+    let review = Review::new(version);
+    review.begin(PROPOSED);
+    review.begin(NEWER);
+    assert_eq!(review.lines().join("\n") + "\n", NEWER);
+    review.type_until("x", &said("keys count once you pause"));
+    review.world.look();
+    assert_eq!(review.lines().join("\n") + "\n", NEWER);
+}
+
+#[each_neovim]
+fn keys_count_at_once_in_a_proposal_that_the_person_goes_to(version: NvimVersion) {
+    let review = Review::new(version);
+    review.begin(PROPOSED);
+    review.world.look();
+    review.type_until("gt", "vim.fn.expand('%:t') == 'a.txt'");
+    review.type_until(":PillionDiffs<CR>", "vim.b.pillion_diff == 1");
+    review.type_until("Gomine<Esc>", MINE);
+}
+
+/// A view that stays after its agent took the proposal back stays as it is.
+#[each_neovim]
+fn a_proposal_that_is_taken_back_within_the_first_second_is_not_opened_up(version: NvimVersion) {
+    let review = Review::new(version);
+    review.begin(PROPOSED);
+    assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
+    review.wait_gone();
+}

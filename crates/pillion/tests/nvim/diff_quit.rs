@@ -1,5 +1,6 @@
 //! Quitting and closing throw nothing away without a word.
 
+use pillion_testkit::client::Update;
 use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
@@ -250,4 +251,48 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: Nvim
     review.world.nvim.assert_no_errors();
     review.world.nvim.input("ZZ");
     assert_eq!(review.world.nvim.wait_exit(), 0);
+}
+
+/// Nobody has seen the one that comes in place of the one that was closed.
+#[each_neovim]
+fn what_is_typed_twice_does_not_close_the_next_proposal(version: NvimVersion) {
+    let mut review = Review::with(
+        version,
+        "vim.g.again = ''
+         vim.api.nvim_create_autocmd('User', { pattern = 'PillionDiffClosed', callback = function()
+           vim.api.nvim_feedkeys(vim.keycode(vim.g.again), 't', false)
+         end })",
+    );
+    let other = review.world.home.file("b.txt", "b\n");
+    for again in [":q", "ZQ", "<C-W>q"] {
+        review.propose(PROPOSED);
+        review.gemini.propose(&other, "B\n");
+        let end = if again == ":q" { "<CR>" } else { "" };
+        let set = "vim.cmd('messages clear'); vim.g.again = ...";
+        review
+            .world
+            .nvim
+            .lua::<()>(set, json!([format!("{again}{end}")]));
+        review.world.nvim.input(":q<CR>");
+        let path = review.path();
+        let rejected = Update::DiffRejected { path };
+        assert_eq!(review.gemini.outcome(), rejected);
+        let said =
+            format!("the proposal for b.txt has just come: {again} counts here once you pause");
+        let is_said = format!("vim.api.nvim_exec('messages', true):find('{said}', 1, true) ~= nil");
+        review.world.nvim.wait_until(&said, &is_said);
+        review.is_pending(again);
+        review.world.nvim.command("let g:again = ''");
+        review.world.nvim.wait_until(
+            "a pause",
+            "#vim.api.nvim_get_autocmds({ group = 'PillionAstray' }) == 0",
+        );
+        review.world.look();
+        review.world.nvim.input(":q<CR>");
+        let path = other.display().to_string();
+        let rejected = Update::DiffRejected { path };
+        assert_eq!(review.gemini.outcome(), rejected);
+        review.wait_gone();
+    }
+    review.world.nvim.assert_no_errors();
 }

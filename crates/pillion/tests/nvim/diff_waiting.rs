@@ -110,6 +110,36 @@ fn it_opens_after_a_key_that_neovim_waits_for(version: NvimVersion) {
     world.nvim.assert_no_errors();
 }
 
+/// Neovim hears of the proposal only when the command is over: the key after it would go there.
+#[each_neovim]
+fn it_opens_a_pause_after_the_last_key_of_a_command(version: NvimVersion) {
+    let review = Review::new(version);
+    for (begin, end) in [("m", "a"), ("f", "e"), ("<C-w>", "w")] {
+        review.world.nvim.lua::<()>(
+            "local view, last = require('pillion.diff.view'), 0
+            real = real or view.show
+            view.show = function(...)
+              paused = (vim.uv.hrtime() - last) / 1e6
+              return real(...)
+            end
+            vim.on_key(function() last = vim.uv.hrtime() end, vim.api.nvim_create_namespace('test'))",
+            json!([]),
+        );
+        review.world.nvim.input(begin);
+        let begun = std::time::Instant::now();
+        while review.world.nvim.blocked_in().is_none() {
+            assert!(begun.elapsed() < SOON, "{begin}");
+        }
+        review.begin(PROPOSED);
+        review.type_until(end, SHOWN);
+        let paused: f64 = review.world.nvim.lua("return paused", json!([]));
+        assert!(paused > 200.0, "{begin}{end}: {paused} ms");
+        review.gemini.close(&review.path).unwrap();
+        review.wait_gone();
+    }
+    review.world.nvim.assert_no_errors();
+}
+
 /// Where Neovim names the mode, a message of the command line is not on the screen.
 #[each_neovim]
 fn what_waits_is_said_on_the_screen(version: NvimVersion) {

@@ -69,7 +69,7 @@ impl World {
         self.agent(Dialect::GeminiCli)
     }
 
-    /// Waits until the diff that the person sees has been on the screen so long that they may accept it.
+    /// Waits until the diff that the person sees has been on the screen so long that they may edit and accept it.
     #[track_caller]
     pub fn look(&self) {
         look(&self.nvim);
@@ -123,6 +123,7 @@ pub fn look(nvim: &Nvim) {
            local diff = pending.focused() or diffs[#diffs]
            local sight = diff and require('pillion.diff.seen').sight(diff)
            return sight ~= nil and sight.revision == diff.revision and sight.drawn_ms >= 700
+             and vim.bo[diff.right].modifiable
          end)()",
     );
 }

@@ -194,3 +194,38 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: VimV
     review.vim().input("ZZ");
     assert_eq!(review.vim().wait_exit(), 0);
 }
+
+/// Nobody has seen the one that comes in place of the one that was closed.
+#[each_vim]
+fn what_is_typed_twice_does_not_close_the_next_proposal(version: VimVersion) {
+    let mut review = Review::with(
+        version,
+        "let g:again = ''
+         autocmd User PillionDiffClosed call feedkeys(g:again, 't')",
+    );
+    let other = review.world.home.file("b.txt", "b\n");
+    for (again, keys) in [(":q", ":q\\r"), ("ZQ", "ZQ"), ("<C-W>q", "\\<C-W>q")] {
+        review.propose(PROPOSED);
+        review.gemini.propose(&other, "B\n");
+        review
+            .vim()
+            .command(&format!("let g:again = \"{keys}\""));
+        review.vim().input(":q<CR>");
+        let path = review.path.display().to_string();
+        assert_eq!(review.gemini.outcome(), Update::DiffRejected { path });
+        review.vim().wait_said(&format!(
+            "the proposal for b.txt has just come: {again} counts here once you pause"
+        ));
+        review.is_pending(again);
+        review.vim().command("let g:again = ''");
+        review
+            .vim()
+            .wait_until("a pause", "!exists('#PillionLeft#CmdlineLeave')");
+        review.look();
+        review.vim().input(":q<CR>");
+        let path = other.display().to_string();
+        assert_eq!(review.gemini.outcome(), Update::DiffRejected { path });
+        review.wait_gone();
+    }
+    review.vim().assert_no_errors();
+}

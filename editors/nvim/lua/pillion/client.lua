@@ -130,8 +130,8 @@ local notifications = {
 }
 
 local requests = {
-  ["pillion/openDiff"] = function(params)
-    return require("pillion.diff").open(params)
+  ["pillion/openDiff"] = function(params, has_waited)
+    return require("pillion.diff").open(params, has_waited)
   end,
   ["pillion/closeDiff"] = function(params)
     return require("pillion.diff").close(params)
@@ -151,12 +151,12 @@ local function on_notification(method, params)
   end
 end
 
-local function on_request(method, params)
+local function on_request(method, params, has_waited)
   local handle = requests[method]
   if not handle then
     return nil, { code = -32601, message = ("the plugin does not support %s"):format(method) }
   end
-  local result, message = handle(params)
+  local result, message = handle(params, has_waited)
   if not result then
     return nil, { code = -32603, message = message or "it failed" }
   end

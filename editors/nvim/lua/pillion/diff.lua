@@ -193,9 +193,9 @@ local function replace(diff, params)
   return true
 end
 
---- Takes a proposed change (`pillion/openDiff`), and shows it as soon as it can be shown. True, or nil and why
---- it cannot be taken.
-function M.open(params)
+--- Takes a proposed change (`pillion/openDiff`), and shows it as soon as it can be shown. `has_waited`: for the end of a
+--- command that the person was typing. True, or nil and why it cannot be taken.
+function M.open(params, has_waited)
   pending.make_room(params.id)
   local shown = pending.get(params.id)
   if shown then
@@ -214,7 +214,7 @@ function M.open(params)
   unseen.attach(diff)
   draft.attach(diff)
   typed.repeat_maps(diff.right)
-  waiting.show(diff, pending, {})
+  waiting.show(diff, pending, { has_waited = has_waited })
   pending.emit("PillionDiffOpened", diff)
   return true
 end

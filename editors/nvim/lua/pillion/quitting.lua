@@ -1,7 +1,6 @@
---- Quitting while something waits for agents: Neovim refuses once, as with a buffer that is not written, whose name
---- says why. Where it does not show that name the words are said here: `:wqa` and `ZZ` write the buffer, which fails
---- without a word because it stays modified; another buffer may come first; and with `:confirm` it would ask whether to
---- save it.
+--- Quitting while something waits for agents: Neovim refuses once, as with a buffer that is not written. What it says
+--- of that asks for Enter, which it gets, and what waits is said in its place. `:wqa` and `ZZ` write the buffer, which
+--- fails without a word because it stays modified; and with `:confirm` Neovim would ask whether to save it.
 
 local notify = require("pillion.notify")
 
@@ -35,7 +34,8 @@ function M.ExitPre(text)
   end
   said_at_quit = text
   local win, before = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
-  local asks, writes = vim.o.confirm, vim.o.write
+  local confirms, writes = vim.o.confirm, vim.o.write
+  local asks = confirms or is_asking
   vim.o.confirm, vim.o.write = false, writes and not is_asking
   vim.v.errmsg = ""
   local buf = vim.api.nvim_create_buf(false, false)
@@ -45,15 +45,18 @@ function M.ExitPre(text)
   vim.bo[buf].modified = true
   -- That writes nothing: it stays modified.
   vim.api.nvim_create_autocmd("BufWriteCmd", { buffer = buf, command = "setlocal modified" })
+  -- Answers Neovim if it asks for Enter, and does nothing else.
+  vim.api.nvim_feedkeys(vim.keycode("<Cmd><CR>"), "nit", false)
   vim.schedule(function()
-    vim.o.confirm, vim.o.write = asks, writes
+    vim.o.confirm, vim.o.write = confirms, writes
     if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf then
       vim.api.nvim_win_set_buf(win, before)
     end
     vim.api.nvim_buf_delete(buf, { force = true })
-    if not vim.v.errmsg:find("pillion://", 1, true) then
-      notify.unasked("warn", text .. (vim.v.errmsg == "" and ": the same again quits" or ""))
-    end
+    local problem = vim.v.errmsg
+    -- Where Neovim asks about other buffers, it does so the next time.
+    local is_ours = asks or problem == "" or problem:find("pillion://", 1, true) ~= nil
+    notify.unasked("warn", is_ours and text .. ": the same again quits" or ("%s; %s"):format(problem, text))
   end)
 end
 

@@ -21,7 +21,7 @@ const HIGHLIGHTS = {error: 'ErrorMsg', warn: 'WarningMsg', info: 'None'}
 # The keys that are none of the person's.
 const NO_KEYS = ["\<Ignore>", "\<CursorHold>", "\<MouseMove>", "\<FocusGained>", "\<FocusLost>"]
 
-# Those that the command line has no room for, above it: {id, stays_until, about}.
+# Those that the command line has no room for, above it: {id, text, stays_until, about}.
 var above: list<dict<any>> = []
 
 # What was said last, if it stands on the command line.
@@ -56,6 +56,8 @@ enddef
 # Above the command line, with what is written there in Insert or Visual mode, and above the status line; higher if the
 # cursor is there.
 def ShowAbove(level: string, text: string, about: number, stays: bool)
+  # What a key that is held down says is there once.
+  Close((message) => message.text ==# text)
   const has_status = &laststatus > 1 || &laststatus == 1 && winnr('$') > 1
   const lowest = max([&lines - &cmdheight - (has_status ? 1 : 0), 1])
   const last = empty(above) ? {} : popup_getpos(above[-1].id)
@@ -70,7 +72,7 @@ def ShowAbove(level: string, text: string, about: number, stays: bool)
   })
   setwinvar(id, '&linebreak', true)
   setwinvar(id, 'pillion_message', true)
-  add(above, {id: id, stays_until: stays ? Now() + READ : 0.0, about: about})
+  add(above, {id: id, text: text, stays_until: stays ? Now() + READ : 0.0, about: about})
 enddef
 
 # Takes away what is about a diff that is no more.

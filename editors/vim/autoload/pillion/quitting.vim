@@ -1,8 +1,8 @@
 vim9script
 
-# Quitting while something waits for agents: Vim refuses once, as with a buffer that is not written, whose name says why.
-# Where Vim does not show that name the words are said here: `:wqa` and `ZZ` write the buffer, which fails without a word
-# because it stays modified; another buffer may come first; and with `:confirm` Vim would ask whether to save it.
+# Quitting while something waits for agents: Vim refuses once, as with a buffer that is not written. What it says of that
+# asks for Enter, which it gets, and what waits is said in its place. `:wqa` and `ZZ` write the buffer, which fails
+# without a word because it stays modified; and with `:confirm` Vim would ask whether to save it.
 
 import autoload './notify.vim'
 
@@ -36,7 +36,7 @@ export def RefuseOnce(text: string)
     return
   endif
   said_at_quit = text
-  before = {win: win_getid(), buf: bufnr(), confirm: &confirm, write: &write}
+  before = {win: win_getid(), buf: bufnr(), confirm: &confirm, write: &write, asks: &confirm || is_asking}
   [&confirm, &write] = [false, &write && !is_asking]
   v:errmsg = ''
   refusing = bufadd($'pillion-notes://{said_at_quit}')
@@ -45,6 +45,8 @@ export def RefuseOnce(text: string)
   setbufvar(refusing, '&buftype', 'acwrite')
   setbufvar(refusing, '&modified', true)
   autocmd PillionAtQuit BufWriteCmd pillion-notes://* setbufvar(str2nr(expand('<abuf>')), '&modified', true)
+  # Answers Vim if it asks for Enter, and does nothing else.
+  feedkeys("\<Cmd>\<CR>", 'nit')
   timer_start(0, (_) => PutBack())
 enddef
 
@@ -61,7 +63,7 @@ def PutBack()
 enddef
 
 def AfterQuit()
-  if v:errmsg !~ 'pillion-notes://'
-    notify.Warn(said_at_quit .. (v:errmsg == '' ? ': the same again quits' : ''))
-  endif
+  # Where Vim asks about other buffers, it does so the next time.
+  const is_ours = before.asks || v:errmsg == '' || v:errmsg =~ 'pillion-notes://'
+  notify.Warn(is_ours ? $'{said_at_quit}: the same again quits' : $'{v:errmsg}; {said_at_quit}')
 enddef

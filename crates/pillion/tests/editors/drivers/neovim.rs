@@ -23,6 +23,7 @@ const MAY_ACCEPT: &str = "(function()
     local diff = pending.focused() or diffs[#diffs]
     local sight = diff and require('pillion.diff.seen').sight(diff)
     return sight ~= nil and sight.revision == diff.revision and sight.drawn_ms >= 700
+      and vim.bo[diff.right].modifiable
   end)()";
 
 const HAS_VIEWS: &str = "#vim.tbl_filter(function(buf)

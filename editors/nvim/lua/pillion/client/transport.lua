@@ -51,11 +51,12 @@ local function close(handle)
   end
 end
 
---- What arrived for a `Connection`, in order, outside of libuv's callbacks. `is_answered`: a request is.
-local function dispatch(connection, message, is_answered)
+--- What arrived for a `Connection`, in order, outside of libuv's callbacks. `is_answered`: a request is; `has_waited`:
+--- for a key that the person had to type.
+local function dispatch(connection, message, is_answered, has_waited)
   local handlers = connection.handlers
   if message.method and message.id ~= nil then
-    local ok, result, problem = pcall(handlers.request, message.method, message.params or {})
+    local ok, result, problem = pcall(handlers.request, message.method, message.params or {}, has_waited)
     if not ok then
       result, problem = nil, { code = INTERNAL_ERROR, message = tostring(result) }
     end
@@ -159,11 +160,12 @@ function Connection:read_messages()
     else
       for _, body in ipairs(bodies) do
         local arrive = self:answer_in_time(body)
+        local has_waited = vim.api.nvim_get_mode().blocking
         vim.schedule(function()
           local is_answered = arrive()
           local ok, message = pcall(vim.json.decode, body, { luanil = { object = true } })
           if ok and type(message) == "table" then
-            dispatch(self, message, is_answered)
+            dispatch(self, message, is_answered, has_waited)
           else
             self:give_up("it does not speak the protocol")
           end
@@ -207,7 +209,7 @@ function Connection:on_exit(code, signal)
   end, LAST_WORDS_MS)
 end
 
---- Starts `command`. `handlers` are `notification(method, params)`, `request(method, params)`, which
+--- Starts `command`. `handlers` are `notification(method, params)`, `request(method, params, has_waited)`, which
 --- returns a result or nil and an error, `late_problem(method, params, message)` for an error after the answer, and
 --- `exit(code, signal)`. Returns a connection, or nil and
 --- what is wrong.

@@ -1,5 +1,6 @@
---- Commands that were meant for a proposal: who types them does not see at once that it is gone. Until they pause,
---- what would have decided about it closes and writes nothing in the window that they are left in, and closes no
+--- Keys that were meant for something else: who is about to type does not see at once that a proposal has taken the
+--- focus. Until they pause, what they type there changes nothing. Nor do they see at once that it is gone: until they
+--- pause, what would have decided about it closes and writes nothing in the window that they are left in, and closes no
 --- proposal that came in its place.
 
 local command_line = require("pillion.diff.command_line")
@@ -8,7 +9,7 @@ local seen = require("pillion.diff.seen")
 
 local M = {}
 
---- For how long they are meant for what is gone, and how soon one follows another that was.
+--- For how long keys are meant for what had the focus before, and how soon one follows another of the same text.
 local DELAY_MS, BURST_MS = 1000, 300
 --- After that, one that came in its place has been noticed.
 local NOTICED_MS = 600
@@ -17,10 +18,79 @@ local NOTICED_MS = 600
 local CLOSING = { "ZZ", "ZQ", "<C-W>q", "<C-W><C-Q>" }
 
 local group = vim.api.nvim_create_augroup("PillionAstray", {})
-local name, began, ends = "", 0, 0
+local keyboard = vim.api.nvim_create_namespace("pillion_astray")
+
+--- Said of what the person typed where it changes nothing.
+M.JUST_OPENED = "a proposal has just opened: keys count once you pause"
+
+--- The proposal that has taken the focus by itself: { buf, errmsg, ends }.
+local come
+--- The one that is gone: { name, began, ends }.
+local gone
 
 local function now()
-  return vim.loop.hrtime() / 1e6
+  return vim.uv.hrtime() / 1e6
+end
+
+--- Calls `finish` once a guard has ended.
+local function when_over(guard, finish)
+  local rest = guard.ends - now()
+  if rest > 0 then
+    vim.defer_fn(function()
+      when_over(guard, finish)
+    end, math.ceil(rest))
+  else
+    finish(guard)
+  end
+end
+
+--- What is typed within a guard shows that the person has not paused.
+local function extend(guard)
+  guard.ends = math.max(guard.ends, now() + BURST_MS)
+end
+
+local function finish(guard)
+  if come == guard then
+    come = nil
+    vim.on_key(nil, keyboard)
+    if vim.api.nvim_buf_is_loaded(guard.buf) then
+      vim.bo[guard.buf].modifiable = true
+    end
+  end
+end
+
+--- From now on keys count in this proposal.
+function M.finish(buf)
+  if come and come.buf == buf then
+    finish(come)
+  end
+end
+
+--- Neovim only says that the text cannot be changed.
+local function say_why(guard)
+  if vim.v.errmsg:find("^E21:") then
+    vim.v.errmsg = guard.errmsg
+    notify.unasked("info", M.JUST_OPENED)
+  end
+end
+
+--- A proposal has taken the focus by itself.
+function M.begin(buf)
+  if come then
+    finish(come)
+  end
+  local guard = { buf = buf, errmsg = vim.v.errmsg, ends = now() + DELAY_MS }
+  come = guard
+  vim.bo[buf].modifiable = false
+  vim.on_key(function(_, typed)
+    if typed ~= "" and vim.api.nvim_get_current_buf() == buf then
+      extend(guard)
+      vim.schedule(function()
+        say_why(guard)
+      end)
+    end
+  end, keyboard)
+  when_over(guard, finish)
 end
 
 --- True for a map that stands only until the person pauses.
@@ -28,22 +98,19 @@ function M.is_own(map)
   return (map.rhs or ""):find("pillion.diff.astray", 1, true) ~= nil
 end
 
-local function stop_when_over()
-  local rest = ends - now()
-  if rest > 0 then
-    vim.defer_fn(stop_when_over, math.ceil(rest))
-    return
-  end
-  vim.api.nvim_clear_autocmds({ group = group })
-  for _, map in ipairs(vim.tbl_filter(M.is_own, vim.api.nvim_get_keymap("n"))) do
-    vim.api.nvim_del_keymap("n", map.lhs)
+local function unguard(guard)
+  if guard == gone then
+    vim.api.nvim_clear_autocmds({ group = group })
+    for _, map in ipairs(vim.tbl_filter(M.is_own, vim.api.nvim_get_keymap("n"))) do
+      vim.api.nvim_del_keymap("n", map.lhs)
+    end
   end
 end
 
 --- Says that what the person typed did nothing. Those that follow quickly do nothing either.
 local function refuse(keys, diff)
-  ends = math.max(ends, now() + BURST_MS)
-  local file = diff and vim.fn.fnamemodify(diff.path, ":t") or name
+  extend(gone)
+  local file = diff and vim.fn.fnamemodify(diff.path, ":t") or gone.name
   local what = diff and "just come" or "just closed"
   vim.schedule(function()
     notify.unasked("info", ("the proposal for %s has %s: %s counts here once you pause"):format(file, what, keys))
@@ -59,7 +126,8 @@ local function counts()
   local diff = of_buffer(vim.api.nvim_get_current_buf())
   local sight = diff and seen.sight(diff)
   -- Leaving the command-line window closes nothing else.
-  return vim.fn.getcmdwintype() ~= "" or (sight ~= nil and sight.drawn_ms >= math.min(now() - began, NOTICED_MS)), diff
+  local is_older = sight ~= nil and sight.drawn_ms >= math.min(now() - gone.began, NOTICED_MS)
+  return is_older or vim.fn.getcmdwintype() ~= "", diff
 end
 
 --- What keys that close stand for just now.
@@ -74,7 +142,8 @@ end
 
 --- A proposal for this file is gone, and the person was in it. `find(buf)` gives the pending diff of a buffer.
 function M.left(file, find)
-  name, of_buffer, began = file, find, now()
+  of_buffer = find
+  gone = { name = file, began = now(), ends = now() + DELAY_MS }
   for number, keys in ipairs(CLOSING) do
     if vim.fn.maparg(keys, "n") == "" then
       local rhs = ("v:lua.require'pillion.diff.astray'.closing(%d)"):format(number)
@@ -96,8 +165,7 @@ function M.left(file, find)
       end
     end,
   })
-  ends = began + DELAY_MS
-  stop_when_over()
+  when_over(gone, unguard)
 end
 
 return M

@@ -72,7 +72,6 @@ function M.offer(params)
     return
   end
   diff.offered = params.content
-  vim.bo[diff.right].modifiable = true
   proposal.edit(diff, params.content)
   if proposal.replace(diff, true) then
     unseen.follow(diff)

@@ -77,6 +77,10 @@ function M.follow()
   end, following)
 end
 
+function M.is_following()
+  return is_following
+end
+
 --- True if a terminal that has the focus keeps it when a proposal comes.
 function M.keeps_terminal()
   return require("pillion.config").get().diff.keep_terminal_focus and not is_following

@@ -1,5 +1,6 @@
 --- Hunks under the cursor: going to them, taking them back from the agent's proposal, dropping them.
 
+local astray = require("pillion.diff.astray")
 local hunks = require("pillion.diff.hunks")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
@@ -11,6 +12,9 @@ local M = {}
 local function put(diff, hunk, target)
   if not hunk then
     notify.info("there is no such hunk under the cursor")
+    return false
+  elseif not vim.bo[diff.right].modifiable then
+    notify.info(astray.JUST_OPENED)
     return false
   end
   hunks.put(diff.right, hunk, target)

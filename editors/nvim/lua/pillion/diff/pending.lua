@@ -172,6 +172,7 @@ end
 
 --- The person would type into what is below it: it stays as it is until they leave it.
 local function stay(diff)
+  astray.finish(diff.right)
   if vim.bo[diff.right].modifiable then
     rescue(diff)
     vim.bo[diff.right].modified = false

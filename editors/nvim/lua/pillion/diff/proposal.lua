@@ -112,16 +112,19 @@ local function undo_state(buf)
   return vim.api.nvim_buf_call(buf, vim.fn.undotree).seq_cur
 end
 
---- Puts lines into a buffer only where they differ, so that cursor and marks stay near.
+--- Puts lines into a buffer only where they differ, so that cursor and marks stay near; also while the person cannot.
 local function put(buf, lines)
+  local is_modifiable = vim.bo[buf].modifiable
+  vim.bo[buf].modifiable = true
   if #lines == 0 then
     vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
-    return
+  else
+    local changes = hunks.between(text.lines(buf), lines)
+    for number = #changes, 1, -1 do
+      hunks.put(buf, changes[number], lines)
+    end
   end
-  local changes = hunks.between(text.lines(buf), lines)
-  for number = #changes, 1, -1 do
-    hunks.put(buf, changes[number], lines)
-  end
+  vim.bo[buf].modifiable = is_modifiable
 end
 
 --- Puts another proposal into the buffer, undoable. True if `u` brings back what the person wrote:
@@ -131,7 +134,6 @@ function M.replace(diff, was_edited)
   local before = undo_state(buf)
   -- Their edits are below the proposal that is there, and nothing was done since.
   local joins = not was_edited and diff.over_edits == before
-  vim.bo[buf].modifiable = true
   if joins then
     vim.api.nvim_buf_call(buf, function()
       vim.cmd("undojoin")

@@ -3,6 +3,7 @@
 --- A diff is { id, revision, path, agent, pristine, original, is_new, is_lossy } and, while it has a
 --- view: left, right (buffers), windows ({ left, right, terminal, hint, tab }), origin (where the person was).
 
+local astray = require("pillion.diff.astray")
 local config = require("pillion.config")
 local focus = require("pillion.diff.focus")
 local hunks = require("pillion.diff.hunks")
@@ -205,6 +206,9 @@ function M.show(diff, how)
   focus.go_back(here)
   if spec.focus == "view" then
     enter(windows.right)
+    if not (how.is_wanted or focus.is_following()) then
+      astray.begin(diff.right)
+    end
   elseif spec.unseen then
     label.announce(diff)
   end

@@ -119,17 +119,18 @@ local function wait(diff, obstacle, pending)
   diff.waits, diff.is_hidden = obstacle, true
   diff.windows, diff.saved_options = diff.windows or {}, diff.saved_options or {}
   start(pending)
-  if obstacle == "terminal" then
+  if obstacle == "terminal" or obstacle == "pause" then
     look_later(pending, 0)
   elseif not is_told then
     label.announce_waiting(diff)
   end
 end
 
---- Shows a proposal, or keeps it until it can be shown. `how`: see `view.show`; `waited`, for what. What goes
---- wrong is said, and the proposal stays pending.
+--- Shows a proposal, or keeps it until it can be shown. `how`: see `view.show`; `waited`, for what; `has_waited`, until
+--- the person had typed the last key of a command, and a pause is missing. What goes wrong is said, and the proposal stays
+--- pending.
 function M.show(diff, pending, how)
-  local obstacle = view.obstacle()
+  local obstacle = view.obstacle() or (how.has_waited and "pause" or nil)
   if obstacle then
     wait(diff, obstacle, pending)
     return
