@@ -71,6 +71,9 @@ declare-option -hidden str pillion_reason
 declare-option -hidden line-specs pillion_notes
 # Of a file's buffer: the lines that an agent wrote and nobody has looked at.
 declare-option -hidden line-specs pillion_written
+# The same of the text that the file has, and which text that is, by its place in the tree of undo.
+declare-option -hidden str-list pillion_flags
+declare-option -hidden str pillion_flagged
 # Of a file's buffer, while an agent writes the file.
 declare-option -hidden str pillion_autoreload
 
@@ -474,9 +477,19 @@ define-command -hidden pillion-restore %{ evaluate-commands %sh{
 } }
 
 # Flags these lines. Those of a text that the person has changed are elsewhere, until it is saved.
-define-command -hidden pillion-flag -params .. %{ evaluate-commands "pillion-flag-%val{modified}" %arg{@} }
-define-command -hidden pillion-flag-true -params .. nop
-define-command -hidden pillion-flag-false -params .. %{ set-option buffer pillion_written %val{timestamp} %arg{@} }
+define-command -hidden pillion-flag -params .. %{
+    set-option buffer pillion_flags %arg{@}
+    evaluate-commands "pillion-flag-%val{modified}"
+}
+define-command -hidden pillion-flag-true nop
+define-command -hidden pillion-flag-false %{
+    unalias buffer "pillion-at-%opt{pillion_flagged}"
+    set-option buffer pillion_flagged %val{history_id}
+    alias buffer "pillion-at-%opt{pillion_flagged}" pillion-flag-again
+    pillion-flag-again
+}
+# Lines that were undone, and are there again, have lost their flags.
+define-command -hidden pillion-flag-again %{ set-option buffer pillion_written %val{timestamp} %opt{pillion_flags} }
 define-command pillion-next-change -docstring 'go to the next lines that an agent wrote and nobody has looked at' %{
     pillion-go-to-change next
 }
@@ -517,6 +530,7 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
         set-option -remove global pillion_recording %val{client}
     }
     hook -group pillion global NormalIdle .* pillion-report
+    hook -group pillion global NormalIdle .* %{ try %{ evaluate-commands "pillion-at-%val{history_id}" } }
     hook -group pillion global InsertIdle .* pillion-report
     hook -group pillion global WinDisplay .* pillion-report
     hook -group pillion global FocusIn .* pillion-report

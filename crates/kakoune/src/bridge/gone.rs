@@ -107,11 +107,17 @@ impl Bridge {
         let Some(gone) = self.gone.get_mut(&id) else {
             return;
         };
-        let how = std::mem::replace(&mut gone.how, Settled::ByPerson);
-        let Settled::Undecided(why) = how else {
-            gone.how = how;
-            return self.answer(client, "this proposal was settled elsewhere");
+        let why = match &gone.how {
+            Settled::Undecided(why) => why.clone(),
+            Settled::Elsewhere => {
+                return self.answer(client, "this proposal was settled elsewhere");
+            }
+            Settled::ByPerson => {
+                let why = "this proposal is about to close: nothing more counts in it";
+                return self.answer(client, why);
+            }
         };
+        gone.how = Settled::ByPerson;
         self.clear_gone(id);
         self.answer(client, &why);
     }

@@ -230,6 +230,18 @@ fn what_an_agent_wrote_is_marked_until_it_is_decided(version: KakouneVersion) {
     let both = ["2|{yellow}~", "6|{yellow}~"];
     marked(&both);
     kakoune.pane().wait_for("~B", SOON);
+    // Lines that are there again have them again.
+    kakoune.input("2gxd");
+    kakoune.wait_value("%val{modified}", "true");
+    kakoune.input("u");
+    kakoune.wait_value("%val{modified}", "false");
+    kakoune.wait_until(
+        "marks anew",
+        "%val{timestamp} %opt{pillion_written}",
+        |it| it.len() == 4 && it[0] == it[1],
+    );
+    marked(&both);
+    kakoune.input("gg");
     for (way, line) in [("next", "2"), ("next", "6"), ("previous", "2")] {
         kakoune.input(&format!(":pillion-{way}-change<ret>"));
         kakoune.wait_value("%val{cursor_line}", line);

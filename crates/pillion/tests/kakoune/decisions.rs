@@ -103,6 +103,23 @@ fn what_is_typed_twice_does_nothing_in_the_buffer_below(version: KakouneVersion)
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\n");
 }
 
+/// Nobody has decided about it elsewhere.
+#[each_kakoune]
+fn what_is_typed_twice_in_a_proposal_is_told_that_it_closes(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    // As if it were about to: no machine is too fast.
+    kakoune.command("define-command -override -hidden -params .. pillion-clear nop");
+    let mut gemini = world.gemini();
+    gemini.propose(&world.home.workspace().join("a.txt"), "two\n");
+    world.look();
+    kakoune.input(":w<ret>");
+    gemini.outcome();
+    kakoune.input(":w<ret>");
+    let said = "this proposal is about to close: nothing more counts in it";
+    kakoune.pane().wait_for(said, SOON);
+}
+
 #[each_kakoune]
 fn what_guards_the_buffer_below_ends(version: KakouneVersion) {
     let world = World::open(version, &[("a.txt", "one\n")]);

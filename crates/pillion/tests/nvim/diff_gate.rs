@@ -102,27 +102,41 @@ fn nothing_quits_if_the_acceptance_does_not_count(version: NvimVersion) {
 
 const MINE: &str = "vim.fn.line('$') == 8 and vim.api.nvim_get_mode().mode == 'n'";
 
-/// Letters that were meant for another buffer, at every moment of the first second and in one go.
+/// Types `g:keys` in the moment in which a proposal has come.
+const HASTY: &str = "vim.g.keys = ''
+    vim.api.nvim_create_autocmd('User', { pattern = 'PillionDiffOpened', callback = function()
+      vim.api.nvim_feedkeys(vim.keycode(vim.g.keys), 't', false)
+    end })";
+
+/// Letters that were meant for another buffer, in one go.
 #[each_neovim]
-fn keys_of_the_first_second_change_nothing(version: NvimVersion) {
-    let mut review = Review::new(version);
-    for (wait, keys) in [
-        (0, "ohello<Esc>"),
-        (400, "xxdd"),
-        (800, "ihi<Esc>"),
-        (0, "pAx<Esc>J~"),
-        (600, "do"),
-        (0, "m:PillionDropHunk<CR>"),
+fn keys_that_come_with_a_proposal_change_nothing(version: NvimVersion) {
+    let mut review = Review::with(version, HASTY);
+    review.type_until("yy", "vim.fn.getreg('\"') ~= ''");
+    for keys in [
+        "ohello<Esc>",
+        "xxdd",
+        "ihi<Esc>",
+        "pAx<Esc>J~",
+        "do",
+        ":PillionDropHunk<CR>",
     ] {
-        review.type_until("yy:messages clear<CR>", "vim.fn.mode() == 'n'");
+        let set = "vim.cmd('messages clear'); vim.g.keys = ...";
+        review.world.nvim.lua::<()>(set, json!([keys]));
+        // Who has typed nothing since they decided looks for what comes next.
+        review.type_until("j", "not require('pillion.diff.focus').is_following()");
         review.begin(PROPOSED);
-        sleep(std::time::Duration::from_millis(wait));
-        review.world.nvim.input(keys);
         let why = said("a proposal has just opened: keys count once you pause");
         review.world.nvim.wait_until(keys, &why);
         review.world.look();
-        assert_eq!(review.lines().join("\n") + "\n", PROPOSED, "{wait} {keys}");
-        assert!(review.world.nvim.lua::<bool>("return not vim.bo.modified", json!([])));
+        assert_eq!(review.lines().join("\n") + "\n", PROPOSED, "{keys}");
+        assert!(
+            review
+                .world
+                .nvim
+                .lua::<bool>("return not vim.bo.modified", json!([])),
+            "{keys}"
+        );
         review.type_until("Gomine<Esc>", MINE);
         review.world.nvim.input(":w<CR>");
         review.is_accepted(EDITED);
@@ -130,14 +144,16 @@ fn keys_of_the_first_second_change_nothing(version: NvimVersion) {
     review.world.nvim.assert_no_errors();
 }
 
-/// What the person made of an earlier proposal is offered all the same, and so is a newer proposal.
+/// A newer one takes its place all the same.
 #[each_neovim]
-fn what_pillion_changes_within_the_first_second_is_there(version: NvimVersion) {
-    let review = Review::new(version);
+fn a_newer_proposal_is_there_while_keys_do_not_count(version: NvimVersion) {
+    let review = Review::with(version, HASTY);
+    review.world.nvim.command("let g:keys = 'x'");
     review.begin(PROPOSED);
     review.begin(NEWER);
     assert_eq!(review.lines().join("\n") + "\n", NEWER);
-    review.type_until("x", &said("keys count once you pause"));
+    let why = said("a proposal has just opened: keys count once you pause");
+    review.world.nvim.wait_until("x", &why);
     review.world.look();
     assert_eq!(review.lines().join("\n") + "\n", NEWER);
 }
@@ -152,11 +168,21 @@ fn keys_count_at_once_in_a_proposal_that_the_person_goes_to(version: NvimVersion
     review.type_until("Gomine<Esc>", MINE);
 }
 
-/// A view that stays after its agent took the proposal back stays as it is.
+/// Nobody waits for it any more: it stays as it is, and says so.
 #[each_neovim]
-fn a_proposal_that_is_taken_back_within_the_first_second_is_not_opened_up(version: NvimVersion) {
-    let review = Review::new(version);
-    review.begin(PROPOSED);
-    assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
-    review.wait_gone();
+fn a_proposal_whose_agent_is_gone_is_not_opened_up(version: NvimVersion) {
+    let Review {
+        world,
+        gemini,
+        path,
+    } = Review::new(version);
+    gemini.propose(&path, PROPOSED);
+    gemini.disconnect();
+    let why = said("does not wait for a.txt any more");
+    world.nvim.wait_until("what became of it", &why);
+    let state: Value = world.nvim.lua(
+        "return { vim.b.pillion_diff ~= nil, vim.bo.modifiable }",
+        json!([]),
+    );
+    assert_eq!(state, json!([true, false]));
 }

@@ -58,7 +58,7 @@ fn closing_the_window_of_an_edited_proposal_rejects_it_and_keeps_the_edits(versi
         review.propose(PROPOSED);
         review.world.nvim.command("messages clear");
         review.world.nvim.input(&format!("Gomine<Esc>{keys}"));
-        let expected = pillion_testkit::client::Update::DiffRejected {
+        let expected = Update::DiffRejected {
             path: review.path(),
         };
         assert_eq!(review.gemini.outcome(), expected);
@@ -123,7 +123,7 @@ fn qa_with_a_pending_diff_says_so_and_stays(version: NvimVersion) {
     assert_eq!(review.world.nvim.wait_exit(), 0);
     assert_eq!(
         review.gemini.outcome(),
-        pillion_testkit::client::Update::DiffRejected {
+        Update::DiffRejected {
             path: review.path()
         }
     );
@@ -259,7 +259,7 @@ fn what_is_typed_twice_does_not_close_the_next_proposal(version: NvimVersion) {
     let mut review = Review::with(
         version,
         "vim.g.again = ''
-         vim.api.nvim_create_autocmd('User', { pattern = 'PillionDiffClosed', callback = function()
+         vim.api.nvim_create_autocmd('BufEnter', { pattern = 'pillion://*/b.txt', callback = function()
            vim.api.nvim_feedkeys(vim.keycode(vim.g.again), 't', false)
          end })",
     );

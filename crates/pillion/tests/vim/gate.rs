@@ -194,6 +194,23 @@ fn keys_of_the_first_second_change_nothing(version: VimVersion) {
     }
 }
 
+/// It has not been looked at yet.
+#[each_vim]
+fn a_hunk_is_not_dropped_in_the_moment_in_which_a_proposal_comes(version: VimVersion) {
+    let review = Review::with(
+        version,
+        r#"autocmd User PillionDiffOpened call feedkeys(":PillionDropHunk\<CR>", 't')"#,
+    );
+    review.begin(PROPOSED);
+    review
+        .vim()
+        .wait_said("a proposal has just opened: keys count once you pause");
+    review.look();
+    let text = review.vim().get::<Vec<String>>("getline(1, '$')");
+    assert_eq!(text.join("\n") + "\n", PROPOSED);
+    review.vim().assert_no_errors();
+}
+
 #[each_vim]
 fn keys_count_at_once_in_a_proposal_that_the_person_goes_to(version: VimVersion) {
     let review = Review::new(version);

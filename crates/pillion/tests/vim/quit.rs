@@ -201,15 +201,19 @@ fn what_is_typed_twice_does_not_close_the_next_proposal(version: VimVersion) {
     let mut review = Review::with(
         version,
         "let g:again = ''
-         autocmd User PillionDiffClosed call feedkeys(g:again, 't')",
+         func TypeAgain(timer)
+           if bufname() =~ 'pillion://.*/b.txt' && g:again != ''
+             call feedkeys(remove(g:, 'again'), 't')
+             let g:again = ''
+           endif
+         endfunc
+         call timer_start(1, 'TypeAgain', {'repeat': -1})",
     );
     let other = review.world.home.file("b.txt", "b\n");
     for (again, keys) in [(":q", ":q\\r"), ("ZQ", "ZQ"), ("<C-W>q", "\\<C-W>q")] {
         review.propose(PROPOSED);
         review.gemini.propose(&other, "B\n");
-        review
-            .vim()
-            .command(&format!("let g:again = \"{keys}\""));
+        review.vim().command(&format!("let g:again = \"{keys}\""));
         review.vim().input(":q<CR>");
         let path = review.path.display().to_string();
         assert_eq!(review.gemini.outcome(), Update::DiffRejected { path });
@@ -217,7 +221,6 @@ fn what_is_typed_twice_does_not_close_the_next_proposal(version: VimVersion) {
             "the proposal for b.txt has just come: {again} counts here once you pause"
         ));
         review.is_pending(again);
-        review.vim().command("let g:again = ''");
         review
             .vim()
             .wait_until("a pause", "!exists('#PillionLeft#CmdlineLeave')");

@@ -23,6 +23,13 @@ function M.CmdlineLeave()
   end
 end
 
+--- True if there are buffers over which Neovim does not quit.
+local function has_changes()
+  return vim.iter(vim.fn.getbufinfo()):any(function(info)
+    return info.changed == 1
+  end)
+end
+
 --- Neovim is about to quit, and `text` is what waits, if anything does.
 function M.ExitPre(text)
   if not text or text == said_at_quit then
@@ -53,10 +60,9 @@ function M.ExitPre(text)
       vim.api.nvim_win_set_buf(win, before)
     end
     vim.api.nvim_buf_delete(buf, { force = true })
-    local problem = vim.v.errmsg
     -- Where Neovim asks about other buffers, it does so the next time.
-    local is_ours = asks or problem == "" or problem:find("pillion://", 1, true) ~= nil
-    notify.unasked("warn", is_ours and text .. ": the same again quits" or ("%s; %s"):format(problem, text))
+    local refuses_again = vim.v.errmsg ~= "" and not asks and has_changes()
+    notify.unasked("warn", refuses_again and ("%s; %s"):format(vim.v.errmsg, text) or text .. ": the same again quits")
   end)
 end
 

@@ -58,12 +58,7 @@ def PutBack()
     win_execute(before.win, $'noautocmd buffer! {before.buf}')
   endif
   noautocmd execute 'silent! bwipeout!' refusing
-  # Vim draws once more what it thought to leave.
-  autocmd PillionAtQuit SafeState * ++once AfterQuit()
-enddef
-
-def AfterQuit()
   # Where Vim asks about other buffers, it does so the next time.
-  const is_ours = before.asks || v:errmsg == '' || v:errmsg =~ 'pillion-notes://'
-  notify.Warn(is_ours ? $'{said_at_quit}: the same again quits' : $'{v:errmsg}; {said_at_quit}')
+  const refuses_again = v:errmsg != '' && !before.asks && indexof(getbufinfo(), (_, info) => info.changed) >= 0
+  notify.Unasked('warn', refuses_again ? $'{v:errmsg}; {said_at_quit}' : $'{said_at_quit}: the same again quits')
 enddef

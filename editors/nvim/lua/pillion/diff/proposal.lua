@@ -112,19 +112,24 @@ local function undo_state(buf)
   return vim.api.nvim_buf_call(buf, vim.fn.undotree).seq_cur
 end
 
---- Puts lines into a buffer only where they differ, so that cursor and marks stay near; also while the person cannot.
-local function put(buf, lines)
+--- Changes a buffer, also while the person cannot.
+local function change(buf, how)
   local is_modifiable = vim.bo[buf].modifiable
   vim.bo[buf].modifiable = true
+  how()
+  vim.bo[buf].modifiable = is_modifiable
+end
+
+--- Puts lines into a buffer only where they differ, so that cursor and marks stay near.
+local function put(buf, lines)
   if #lines == 0 then
     vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
-  else
-    local changes = hunks.between(text.lines(buf), lines)
-    for number = #changes, 1, -1 do
-      hunks.put(buf, changes[number], lines)
-    end
+    return
   end
-  vim.bo[buf].modifiable = is_modifiable
+  local changes = hunks.between(text.lines(buf), lines)
+  for number = #changes, 1, -1 do
+    hunks.put(buf, changes[number], lines)
+  end
 end
 
 --- Puts another proposal into the buffer, undoable. True if `u` brings back what the person wrote:
@@ -141,9 +146,11 @@ function M.replace(diff, was_edited)
   else
     begin_undo_step(buf)
   end
-  put(buf, shape.lines)
-  begin_undo_step(buf)
-  text.set_options(buf, shape)
+  change(buf, function()
+    put(buf, shape.lines)
+    begin_undo_step(buf)
+    text.set_options(buf, shape)
+  end)
   vim.bo[buf].modified = false
   local after = undo_state(buf)
   -- Where they wrote what is proposed now, there is nothing to bring back.
@@ -155,7 +162,9 @@ end
 function M.edit(diff, bytes)
   local shape = text.decode(bytes)
   begin_undo_step(diff.right)
-  put(diff.right, shape.lines)
+  change(diff.right, function()
+    put(diff.right, shape.lines)
+  end)
   begin_undo_step(diff.right)
 end
 

@@ -18,6 +18,9 @@ const BURST = 300
 # After that, a proposal that came in the place of one that is gone has been noticed.
 const NOTICED = 600
 
+# Said of what the person typed where it changes nothing.
+export const JUST_OPENED = 'a proposal has just opened: keys count once you pause'
+
 var buf = 0
 var timer = 0
 var ends = 0.0
@@ -52,7 +55,7 @@ def OnKey()
   # Vim only says that the text cannot be changed.
   if v:errmsg =~ '^E21:'
     v:errmsg = errmsg
-    notify.Soon('info', 'a proposal has just opened: keys count once you pause')
+    notify.Soon('info', JUST_OPENED)
   endif
 enddef
 

@@ -3,6 +3,7 @@ vim9script
 # Hunk by hunk, in all layouts: to the next one, and taking one from either side.
 
 import autoload '../notify.vim'
+import autoload './astray.vim'
 import autoload './hunks.vim'
 import autoload './proposal.vim'
 import autoload './text.vim'
@@ -17,6 +18,10 @@ def InProposal(diff: dict<any>): bool
 enddef
 
 def Put(hunk: dict<number>, lines: list<string>)
+  if !&modifiable
+    notify.Info(astray.JUST_OPENED)
+    return
+  endif
   const view = winsaveview()
   const is_whole = hunk.new_count == line('$')
   if !empty(lines)

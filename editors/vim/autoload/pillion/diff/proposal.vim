@@ -135,12 +135,15 @@ enddef
 export def Put(diff: dict<any>, shape: dict<any>): list<number>
   var lines: list<number> = []
   quiet.Run(() => {
+    # Also while the person cannot change it.
+    const is_modifiable = getbufvar(diff.right, '&modifiable')
     setbufvar(diff.right, '&modifiable', true)
     # Setting it ends what one `u` takes back.
     setbufvar(diff.right, '&undolevels', getbufvar(diff.right, '&undolevels'))
     lines = text.Change(diff.right, shape.lines)
     setbufvar(diff.right, '&undolevels', getbufvar(diff.right, '&undolevels'))
     text.SetOptions(diff.right, shape)
+    setbufvar(diff.right, '&modifiable', is_modifiable)
   })
   return lines
 enddef
