@@ -201,6 +201,7 @@ fn what_was_typed_into_a_proposal_outlives_a_program_that_dies(version: NvimVers
     let world = World::open(version, &[("a.txt", "a\n")]);
     let agent = world.gemini();
     agent.propose(world.home.workspace().join("a.txt"), "b\n");
+    world.look();
     agent.propose(world.home.workspace().join("new.txt"), "untouched\n");
     world.nvim.lua::<()>(
         "for _, buf in ipairs(vim.api.nvim_list_bufs()) do

@@ -155,36 +155,35 @@ fn a_view_that_was_refused_is_still_there(version: VimVersion) {
     }
 }
 
-/// Letters that were meant for another buffer, at every moment of the first second and in one go.
+/// Types `g:keys` in the moment in which a proposal has come.
+const HASTY: &str = "let g:keys = ''
+    autocmd User PillionDiffOpened call feedkeys(g:keys, 't')";
+
+/// Letters that were meant for another buffer, in one go.
 #[each_vim]
-fn keys_of_the_first_second_change_nothing(version: VimVersion) {
-    for (wait, keys) in [
-        (0, "ohello<Esc>"),
-        (400, "xxdd"),
-        (800, "ihi<Esc>"),
-        (0, "pAx<Esc>J~"),
-        (600, "do"),
+fn keys_that_come_with_a_proposal_change_nothing(version: VimVersion) {
+    let mut review = Review::with(version, HASTY);
+    review.vim().input("yy");
+    for keys in [
+        r"ohello\<Esc>",
+        "xxdd",
+        r"ihi\<Esc>",
+        r"pAx\<Esc>J~",
+        "do",
+        r":PillionDropHunk\<CR>",
     ] {
-        let mut review = Review::new(version);
-        review.vim().input("yy");
-        review.begin(PROPOSED);
-        sleep(std::time::Duration::from_millis(wait));
-        for key in keys.split_inclusive(|_: char| true) {
-            review.vim().input(key);
-        }
+        review.vim().command(&format!("let g:keys = \"{keys}\""));
+        // Who has typed nothing since they decided looks for what comes next.
         review
             .vim()
-            .wait_said("a proposal has just opened: keys count once you pause");
+            .input_until("j", "!exists('#PillionFollow#KeyInputPre')");
+        let said = "len(filter(pillion#Messages(), 'v:val =~ \"keys count once you pause\"'))";
+        let before: u32 = review.vim().get(said);
+        review.begin(PROPOSED);
+        review.vim().wait_until(keys, &format!("{said} > {before}"));
         review.look();
-        assert_eq!(
-            review
-                .vim()
-                .get::<Vec<String>>("getline(1, '$')")
-                .join("\n")
-                + "\n",
-            PROPOSED,
-            "{wait} {keys}"
-        );
+        let text = review.vim().get::<Vec<String>>("getline(1, '$')");
+        assert_eq!(text.join("\n") + "\n", PROPOSED, "{keys}");
         assert!(!review.vim().get::<bool>("&modified ? v:true : v:false"));
         review
             .vim()
@@ -192,22 +191,6 @@ fn keys_of_the_first_second_change_nothing(version: VimVersion) {
         review.vim().input(":w<CR>");
         review.is_accepted(&format!("{PROPOSED}mine\n"));
     }
-}
-
-/// It has not been looked at yet.
-#[each_vim]
-fn a_hunk_is_not_dropped_in_the_moment_in_which_a_proposal_comes(version: VimVersion) {
-    let review = Review::with(
-        version,
-        r#"autocmd User PillionDiffOpened call feedkeys(":PillionDropHunk\<CR>", 't')"#,
-    );
-    review.begin(PROPOSED);
-    review
-        .vim()
-        .wait_said("a proposal has just opened: keys count once you pause");
-    review.look();
-    let text = review.vim().get::<Vec<String>>("getline(1, '$')");
-    assert_eq!(text.join("\n") + "\n", PROPOSED);
     review.vim().assert_no_errors();
 }
 

@@ -126,6 +126,22 @@ fn where_nothing_is_unsaved_nothing_is_merged(version: VimVersion) {
     );
 }
 
+/// The person is in a proposal, which has a tab page of its own.
+#[each_vim]
+fn a_file_that_changes_on_disk_is_read_in_another_tab_page(version: VimVersion) {
+    let review = Review::new(version);
+    let other = review.world.home.file("b.txt", "b\n");
+    review.gemini.propose(&other, "B\n");
+    review.look();
+    fs::write(&review.path, format!("theirs\n{ORIGINAL}")).unwrap();
+    let text = "join(getbufline('a.txt', 1, '$'), ',')";
+    review.vim().wait_until(
+        "the text",
+        &format!("{text} == 'theirs,one,two,three,four,five'"),
+    );
+    review.vim().assert_no_errors();
+}
+
 /// What somebody else has written meanwhile would be lost.
 #[each_vim]
 fn what_has_changed_on_disk_is_merged_in(version: VimVersion) {

@@ -25,7 +25,8 @@ def KeepingViews(buf: number, lines: list<string>, Act: func)
   var views: dict<dict<any>> = {}
   for win in win_findbuf(buf)
     win_execute(win, 'w:pillion_view = winsaveview()')
-    views[win] = getwinvar(win, 'pillion_view')
+    # Also of another tab page, unlike |getwinvar()|; the variable itself is what is changed below.
+    views[win] = getwininfo(win)[0].variables.pillion_view
     AddPlace(buf, views[win].lnum, 2 * win)
     AddPlace(buf, views[win].topline, 2 * win + 1)
   endfor
@@ -36,8 +37,7 @@ def KeepingViews(buf: number, lines: list<string>, Act: func)
   endfor
   prop_remove({bufnr: buf, type: PLACE, all: true})
   Act()
-  for [win, view] in items(views)
-    setwinvar(str2nr(win), 'pillion_view', view)
+  for win in keys(views)
     win_execute(str2nr(win), 'winrestview(w:pillion_view) | unlet w:pillion_view')
   endfor
 enddef
