@@ -111,7 +111,7 @@ fn what_is_typed_twice_in_a_proposal_is_told_that_it_closes(version: KakouneVers
     // As if it were about to: no machine is too fast.
     kakoune.command("define-command -override -hidden -params .. pillion-clear nop");
     let mut gemini = world.gemini();
-    gemini.propose(&world.home.workspace().join("a.txt"), "two\n");
+    gemini.propose(world.home.workspace().join("a.txt"), "two\n");
     world.look();
     kakoune.input(":w<ret>");
     gemini.outcome();
