@@ -127,8 +127,8 @@ local function wait(diff, obstacle, pending)
 end
 
 --- Shows a proposal, or keeps it until it can be shown. `how`: see `view.show`; `waited`, for what; `has_waited`, until
---- the person had typed the last key of a command, and a pause is missing. What goes wrong is said, and the proposal stays
---- pending.
+--- the person had typed the last key of a command, and a pause is missing. What goes wrong is said, and the proposal
+--- stays pending.
 function M.show(diff, pending, how)
   local obstacle = view.obstacle() or (how.has_waited and "pause" or nil)
   if obstacle then
