@@ -257,7 +257,7 @@ impl<T> ByFolder<T> {
     }
 
     /// The number of files.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.folders.values().map(BTreeMap::len).sum()
     }
 

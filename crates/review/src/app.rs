@@ -137,8 +137,6 @@ pub enum Event {
     Bases(ProposalKey, Vec<Opened>),
     /// These agents' programs are on PATH.
     Installed(Vec<Dialect>),
-    /// The reasons why saved files are not noticed, until the next one of these.
-    Troubles(Vec<String>),
     /// The place of a text that would have been lost.
     Kept(String),
     /// Syntax colours were worked out.
@@ -329,7 +327,6 @@ pub struct App {
     pub keys: Keys,
     /// The last report of the companion.
     pub status: Status,
-    troubles: Vec<String>,
     /// Why commands have not the keys that the person chose.
     pub troubles_of_keys: Option<String>,
     /// The agents whose programs are on PATH, as far as is known.
@@ -466,7 +463,6 @@ impl App {
             Event::Past(opened) => self.show_past(opened),
             Event::Bases(key, compared) => self.show_bases(key, compared, now),
             Event::Installed(agents) => self.installed = agents,
-            Event::Troubles(texts) => self.troubles = texts,
             Event::Kept(text) => self.report(LONG_MESSAGE, Tone::Warning, text, now),
             Event::Coloured(texts, side, coloured) => {
                 if let Some(view) = self.views.find_mut(texts.id)
@@ -564,7 +560,6 @@ impl App {
         let status = &self.status;
         let warnings = status.unasked.iter().chain(&status.warnings);
         let warnings = warnings.chain(&self.troubles_of_keys);
-        let warnings = warnings.chain(&self.troubles);
         warnings.map(String::as_str)
     }
 

@@ -21,6 +21,7 @@ use pillion_judge::highlight::Highlighting;
 use pillion_judge::journal::Journal;
 use pillion_judge::keys::Keys;
 use pillion_judge::source::{News, OnDisk, Sources};
+use pillion_protocol::File;
 use pillion_system::Worker;
 use pillion_text::stderr;
 use pillion_view::ask::{Changes, Refused};
@@ -62,12 +63,9 @@ pub fn run(
         false => appearance::theme(options.theme),
     };
     if options.watch {
-        let (saved, troubles) = (companion.clone(), sender.clone());
-        watch::start(
-            options.roots.clone(),
-            move |file| saved.tell(Tell::Saved(file.into())),
-            move |texts| drop(troubles.send(Input::Event(Event::Troubles(texts)))),
-        );
+        let saved = companion.clone();
+        let focus = move |file: File| saved.tell(Tell::Saved(file.into()));
+        watch::start(options.roots.clone(), focus)?;
     }
     let in_tmux = std::env::var_os("TMUX").is_some();
     let notifier = Notifier::new(options.notify, in_tmux);

@@ -9,8 +9,6 @@ mod pace;
 mod pane;
 mod sets;
 
-use std::time::Duration;
-
 use crossterm::event::KeyCode;
 use pillion_judge::Disk;
 use pillion_judge::highlight::Highlighting;
@@ -179,20 +177,6 @@ fn with_diff(width: u16, height: u16) -> Person {
     let mut person = reviewer(width, height);
     person.open("src/app.ts", Some(BEFORE), &after());
     person
-}
-
-#[test]
-fn what_is_not_watched_is_said_until_it_is() {
-    let troubles = vec!["files saved in some folders are not shared".to_owned()];
-    for mut person in [with_diff(80, 24), reviewer(80, 24)] {
-        assert!(!see(&mut person).contains(&troubles[0]));
-        person.happens(Event::Troubles(troubles.clone()));
-        person.now += Duration::from_secs(3600);
-        person.happens(Event::Tick);
-        assert!(see(&mut person).contains(&troubles[0]));
-        person.happens(Event::Troubles(Vec::new()));
-        assert!(!see(&mut person).contains(&troubles[0]));
-    }
 }
 
 #[test]

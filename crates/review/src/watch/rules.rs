@@ -1,16 +1,14 @@
-//! The one place that decides whether a path is ignored, for the walk through
-//! the folders and for what happens in them, and which files an editor writes for itself.
+//! The one place that decides whether a path is ignored.
 
 mod files;
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
 use ignore::gitignore::Gitignore;
 use pillion_discovery::version_control::{GIT, is_work_tree};
 
-pub use files::{Outside, user_excludes};
+pub use files::user_excludes;
 use files::{compile, exclude_file};
 
 /// The files in a folder that change what is ignored in it; the later has the last word.
@@ -36,13 +34,12 @@ struct Level {
 impl Rules {
     /// The rules that hold around a workspace folder: those of its repository. A folder that was asked
     /// for is not ignored itself.
-    pub fn above(root: &Path, excludes: Option<&Path>, outside: &mut Outside) -> Self {
+    pub fn above(root: &Path, excludes: Option<&Path>) -> Self {
         let mut rules = Self {
             last: None,
             excludes: excludes.map(Arc::from),
         };
         if let Some(excludes) = excludes {
-            outside.stamp(excludes.to_owned());
             rules.put(excludes, root);
         }
         let Some(top) = root.ancestors().find(|folder| is_work_tree(folder)) else {
@@ -51,16 +48,13 @@ impl Rules {
         let mut around: Vec<_> = root.ancestors().skip(1).collect();
         around.retain(|folder| folder.starts_with(top));
         for folder in around.into_iter().rev() {
-            for name in RULE_FILES {
-                outside.stamp(folder.join(name));
-            }
-            rules = rules.within(folder, |name| folder.join(name).exists(), outside);
+            rules = rules.within(folder, |name| folder.join(name).exists());
         }
         rules
     }
 
     /// The rules in `folder`, which lies in the folder of these. `has` tells whether it holds a name.
-    pub fn within(&self, folder: &Path, has: impl Fn(&str) -> bool, outside: &mut Outside) -> Self {
+    pub fn within(&self, folder: &Path, has: impl Fn(&str) -> bool) -> Self {
         let mut rules = self.clone();
         if has(GIT) && is_work_tree(folder) {
             // Rules from around a repository do not hold inside it.
@@ -70,7 +64,6 @@ impl Rules {
             }
             if let Some(exclude) = exclude_file(folder) {
                 rules.put(&exclude, folder);
-                outside.stamp(exclude);
             }
         }
         for name in RULE_FILES.into_iter().filter(|name| has(name)) {
@@ -108,31 +101,6 @@ impl Rules {
         }
         false
     }
-}
-
-/// Returns true if something of this name changes what is ignored in its folder when it comes or
-/// goes.
-pub fn is_rule_file(name: &OsStr) -> bool {
-    name == GIT || RULE_FILES.iter().any(|file| name == *file)
-}
-
-/// Files that editors write beside the one that a person saves.
-pub fn is_made_by_an_editor(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-    let endings = [
-        "~",
-        ".swp",
-        ".swo",
-        ".swx",
-        ".tmp",
-        ".bak",
-        ".orig",
-        "___jb_tmp___",
-    ];
-    is_number
-        || (name.starts_with('#') && name.ends_with('#'))
-        || endings.iter().any(|ending| name.ends_with(ending))
 }
 
 #[cfg(test)]

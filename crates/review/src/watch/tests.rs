@@ -4,7 +4,6 @@ use std::fs;
 
 use crossbeam_channel::Receiver;
 
-use super::batch::MAX_BURST;
 use super::*;
 
 /// A watched folder, and what is shared of it.
@@ -12,7 +11,6 @@ struct World {
     _folder: tempfile::TempDir,
     root: PathBuf,
     saved: Receiver<File>,
-    troubles: Receiver<Vec<String>>,
 }
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -23,19 +21,16 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let (send, saved) = crossbeam_channel::unbounded();
-        let (report, troubles) = crossbeam_channel::unbounded();
         let world = Self {
             _folder: folder,
             root,
             saved,
-            troubles,
         };
         for (name, text) in files {
             world.write(name, text);
         }
         let focus = move |file| drop(send.send(file));
-        let report = move |texts| drop(report.send(texts));
-        start(vec![world.root.clone()], focus, report);
+        start(vec![world.root.clone()], focus).unwrap();
         world.sync();
         world
     }
@@ -92,7 +87,6 @@ fn files_are_noticed_however_an_editor_saves_them() {
     world.write("c.rs", "new");
     fs::remove_file(world.root.join("c.rs~")).unwrap();
     assert_eq!(world.next(), "c.rs");
-    assert_eq!(world.troubles.try_iter().collect::<Vec<_>>(), [[""; 0]]);
 }
 
 #[test]
@@ -119,10 +113,7 @@ fn folders_that_are_moved_are_known_by_their_new_names() {
     assert_eq!(world.next(), "two/deep/a.rs");
     world.rename("two", "three");
     world.write("two/deep/b.rs", "another folder in its place");
-    let mut shared = [world.next(), world.next()];
-    shared.sort();
-    // The one that was saved just before is where it was moved to.
-    assert_eq!(shared, ["three/deep/a.rs", "two/deep/b.rs"]);
+    assert_eq!(world.next(), "two/deep/b.rs");
     world.sync();
     world.write("three/deep/c.rs", "saved");
     assert_eq!(world.next(), "three/deep/c.rs");
@@ -212,26 +203,17 @@ fn a_folder_that_is_never_quiet_still_shares_what_is_saved() {
     panic!("a saved file was not noticed beside a busy one");
 }
 
-/// Nothing happens by itself.
-struct Silent;
-
-impl Source for Silent {
-    fn watch(&mut self, _folder: &Path) -> Result<(), source::Refusal> {
-        Ok(())
+#[test]
+fn what_editors_write_for_themselves_is_no_save() {
+    for name in ["a.rs~", ".a.rs.swp", "4913", "#a.rs#", "a.rs.tmp"] {
+        assert!(is_made_by_an_editor(Path::new(name)), "{name}");
     }
-
-    fn unwatch(&mut self, _folder: &Path) {}
-
-    fn read(&mut self, _until: Option<Instant>) -> io::Result<Vec<Change>> {
-        Ok(Vec::new())
+    for name in ["a.rs", "#a.rs", "v2"] {
+        assert!(!is_made_by_an_editor(Path::new(name)), "{name}");
     }
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
-
-fn silent(root: &Path, since: SystemTime) -> Watch<Silent> {
-    Watch::new(&[root.to_owned()], Silent, MAX_FOLDERS, since)
-}
 
 fn write_at(path: &Path, time: SystemTime) {
     fs::write(path, "").unwrap();
@@ -240,7 +222,7 @@ fn write_at(path: &Path, time: SystemTime) {
 }
 
 #[test]
-fn what_is_saved_before_the_folders_are_watched_is_shared() {
+fn what_is_saved_before_the_folders_are_looked_through_is_shared() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     fs::create_dir(root.join("src")).unwrap();
@@ -249,97 +231,30 @@ fn what_is_saved_before_the_folders_are_watched_is_shared() {
     write_at(&saved, since + Duration::from_secs(1));
     write_at(&root.join("old.rs"), since - Duration::from_secs(1));
     write_at(&root.join("ahead.rs"), SystemTime::now() + MINUTE);
-    let mut watch = silent(&root, since);
-    let due = watch.batch.due().unwrap();
-    assert_eq!(watch.settle(due), [saved]);
-    assert_eq!(watch.batch.due(), None);
+    let mut files = Files::new(vec![root.clone()], since);
+    assert_eq!(files.look(), [saved]);
+    assert!(files.look().is_empty());
+    // Whatever the clock of a disk says, another time is another text.
+    let ahead = root.join("ahead.rs");
+    write_at(&ahead, SystemTime::now() + 2 * MINUTE);
+    assert_eq!(files.look(), [ahead]);
 }
 
 #[test]
-fn a_checkout_before_the_folders_are_watched_is_no_save() {
+fn ignored_folders_and_links_are_not_looked_through_but_roots_are() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    let since = SystemTime::now() - MINUTE;
-    for number in 0..=MAX_BURST {
-        write_at(&root.join(format!("{number}.rs")), since);
+    for inner in ["src/deep", "target/debug", ".git/info", "scratch/deep"] {
+        fs::create_dir_all(root.join(inner)).unwrap();
     }
-    let mut watch = silent(&root, since);
-    let due = watch.batch.due().unwrap();
-    assert!(watch.settle(due).is_empty());
-}
-
-#[test]
-fn a_file_of_a_new_folder_is_shared_however_late_it_is_looked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    let mut watch = silent(&root, SystemTime::now());
-    let new = root.join("new");
-    fs::create_dir(&new).unwrap();
-    watch.take_in(vec![Change::Folder(new.clone())], Instant::now());
-    // As if that had been a minute ago.
-    watch.new_since = watch.new_since.map(|since| since - MINUTE);
-    let saved = new.join("saved.rs");
-    write_at(&saved, SystemTime::now() - MINUTE);
-    write_at(&new.join("old.rs"), SystemTime::now() - MINUTE * 2);
-    let due = watch.batch.due().unwrap();
-    assert_eq!(watch.settle(due), [saved]);
-}
-
-#[test]
-fn the_largest_burst_leaves_little_to_remember() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    let mut watch = silent(&root, SystemTime::now());
-    let now = Instant::now();
-    for number in 0..100_000 {
-        let path = root.join(number.to_string());
-        let changes = vec![Change::Folder(path.clone()), Change::Saved(path.join("a"))];
-        watch.take_in(changes, now);
-        assert!(watch.new.len() <= MAX_OUTDATED);
-    }
-    assert!(watch.settle(now + JUST_NOW).is_empty());
-    assert!(watch.new.is_empty() && watch.batch.due().is_none());
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn what_the_system_could_not_keep_is_looked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    write_at(&root.join("old.rs"), SystemTime::now() - MINUTE);
-    let mut watch = Watch::new(
-        std::slice::from_ref(&root),
-        System::new(&[]).unwrap(),
-        MAX_FOLDERS,
-        SystemTime::now(),
-    );
-    let max = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
-    let max: usize = max.trim().parse().unwrap();
-    // Alike events in a row would be one; some come late, because a process that another test starts
-    // holds the file for a moment.
-    for number in 0..max + max / 4 {
-        fs::write(root.join(["a.log", "b.log"][number % 2]), "").unwrap();
-    }
-    fs::write(root.join(".gitignore"), "*.log\n").unwrap();
-    fs::create_dir(root.join("new")).unwrap();
-    let late = root.join("new/late.rs");
-    fs::write(&late, "").unwrap();
-    let mut was_lost = false;
-    let shared = |watch: &mut Watch<System>, was_lost: &mut bool| loop {
-        let until = Instant::now() + Duration::from_millis(200);
-        let changes = watch.source.read(Some(until)).unwrap();
-        *was_lost |= changes.iter().any(|it| matches!(it, Change::Lost(_)));
-        watch.take_in(changes, Instant::now());
-        let mut files = watch.settle(Instant::now());
-        // On a busy machine these are due before it is known that something was lost.
-        files.retain(|file| file.extension() != Some("log".as_ref()));
-        if !files.is_empty() {
-            return files;
-        }
-    };
-    assert_eq!(shared(&mut watch, &mut was_lost), [late]);
-    assert!(was_lost, "the queue held everything");
-    let later = root.join("new/later.rs");
-    fs::write(&later, "").unwrap();
-    assert_eq!(shared(&mut watch, &mut was_lost), [later]);
+    fs::write(root.join(".gitignore"), "target\nscratch\n").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&root, root.join("src/loop")).unwrap();
+    let roots = vec![root.clone(), root.join("scratch"), root.join("src")];
+    let mut files = Files::new(roots, SystemTime::now());
+    files.look();
+    let mut folders = files.folders().to_vec();
+    folders.sort();
+    let expected = ["", "scratch", "scratch/deep", "src", "src/deep"];
+    assert_eq!(folders, expected.map(|it| root.join(it)));
 }

@@ -3,37 +3,15 @@
 //! They are in `.gitignore` and `.ignore`, in `.git/info/exclude` (also of worktrees and submodules), and in
 //! `core.excludesFile`, whose path git reports.
 
-use std::collections::HashMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use pillion_discovery::regular_file;
 use pillion_discovery::version_control::{GitFolders, git};
-use pillion_view::Stamp;
 
 /// Nobody writes so many rules: what is larger is something else.
 const MAX_RULES_BYTES: u64 = 1 << 20;
-
-/// The rule files that lie where nobody watches: above the workspace, inside of `.git`, in the home.
-#[derive(Debug, Default)]
-pub struct Outside {
-    stamps: HashMap<PathBuf, Option<Stamp>>,
-}
-
-impl Outside {
-    /// Remembers the current stamp of `file`.
-    pub fn stamp(&mut self, file: PathBuf) {
-        let stamp = Stamp::of(&file);
-        self.stamps.insert(file, stamp);
-    }
-
-    /// Returns true if one of the files is not what it was.
-    pub fn has_changed(&self) -> bool {
-        let mut stamps = self.stamps.iter();
-        stamps.any(|(file, known)| Stamp::of(file) != *known)
-    }
-}
 
 /// The file of what the user ignores in every repository. git is asked, which alone knows all places
 /// of its settings; without it, the usual ones are read.

@@ -27,12 +27,10 @@ fn folder_with(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
 
 /// Returns true if a file below `root` is ignored, asked as the walk does: from folder to folder.
 fn is_ignored(root: &Path, excludes: Option<&Path>, file: &str) -> bool {
-    let outside = &mut Outside::default();
     let mut folder = root.to_owned();
-    let within = |rules: &Rules, folder: &Path, outside: &mut Outside| {
-        rules.within(folder, |name| folder.join(name).exists(), outside)
-    };
-    let mut rules = within(&Rules::above(root, excludes, outside), root, outside);
+    let within =
+        |rules: &Rules, folder: &Path| rules.within(folder, |name| folder.join(name).exists());
+    let mut rules = within(&Rules::above(root, excludes), root);
     let mut parts = Path::new(file).iter().peekable();
     while let Some(part) = parts.next() {
         folder.push(part);
@@ -41,7 +39,7 @@ fn is_ignored(root: &Path, excludes: Option<&Path>, file: &str) -> bool {
             return true;
         }
         if is_folder {
-            rules = within(&rules, &folder, outside);
+            rules = within(&rules, &folder);
         }
     }
     false
@@ -51,16 +49,6 @@ fn is_ignored(root: &Path, excludes: Option<&Path>, file: &str) -> bool {
 fn check(root: &Path, excludes: Option<&Path>, expected: &[(&str, bool)]) {
     for (file, expected) in expected {
         assert_eq!(is_ignored(root, excludes, file), *expected, "{file}");
-    }
-}
-
-#[test]
-fn what_editors_write_for_themselves_is_no_save() {
-    for name in ["a.rs~", ".a.rs.swp", "4913", "#a.rs#", "a.rs.tmp"] {
-        assert!(is_made_by_an_editor(Path::new(name)), "{name}");
-    }
-    for name in ["a.rs", "#a.rs", "v2"] {
-        assert!(!is_made_by_an_editor(Path::new(name)), "{name}");
     }
 }
 
