@@ -1,167 +1,191 @@
-//! `languages.toml` with Pillion and without, as text. Helix replaces a language's own servers by a list in this file, so a
-//! list is extended, or starts with those that Helix was built with.
-
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+//! `languages.toml` with Pillion and without. Helix replaces a language's own servers by a list in this file, so a list is
+//! extended, or starts with those that Helix was built with. A comment marks what is ours.
 
 use pillion_hooks::settings::{Refused, toml};
 use pillion_text::fingerprint;
-use serde::{Deserialize, Serialize};
-use toml_edit::{Array, ImDocument, Item, Table, Value};
+use toml_edit::{Array, ArrayOfTables, Decor, DocumentMut, Item, RawString, Table, Value, value};
 
 use super::languages::Language;
 
-/// The line before what is ours.
-const BEGIN: &str =
-    "# >>> `pillion install helix` wrote this; `pillion uninstall helix` removes it >>>";
+/// The comment behind a header or a list of ours. Behind a list that is wholly ours follows what it held, as a hash.
+const MARK: &str = " # by `pillion install helix`";
 
-/// The start of the line after it.
-const END: &str = "# <<< pillion install helix ";
-
-const SERVER: &str = "[language-server.pillion]\ncommand = \"pillion\"\nargs = [\"lsp\"]\n";
-
-/// The facts that are needed to undo it.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Record {
-    /// There was no file.
-    is_new: bool,
-    /// The languages of the user's own entries that it was added to, each with the line that is new there; empty if an own
-    /// list was extended.
-    lists: BTreeMap<String, String>,
-}
-
-/// The refusal where our text is not as we wrote it.
-fn changed(line: usize) -> Refused {
-    Refused {
-        why: format!("what `pillion install helix` wrote was changed, from line {line} on"),
-        hint: "Remove that part yourself, up to the line that starts with `# <<<`.",
-    }
-}
+const SERVERS: &str = "language-servers";
 
 /// Returns true if something of ours is in it.
 pub fn is_installed(text: &str) -> bool {
-    text.lines().any(|line| line == BEGIN)
+    text.contains(MARK)
 }
 
 /// With Pillion for every language that Helix knows, and for those that the file adds.
 pub fn install(text: Option<&str>, known: &[Language]) -> Result<String, Refused> {
-    let (mut result, is_new) = match text {
+    edit(text.unwrap_or_default(), |document| {
         // What an older version wrote, or one for another Helix, goes first.
-        Some(text) if is_installed(text) => without(text)?,
-        other => (other.unwrap_or_default().to_owned(), other.is_none()),
-    };
-    let document = toml::parse(&result)?;
-    let has_server = match document.get("language-server") {
-        None => false,
-        Some(Item::Table(table)) => table.contains_key("pillion"),
-        Some(_) => return Err(inline("language-server")),
-    };
-    let entries = entries(&result, &document)?;
-    let (mut lists, mut edits) = (BTreeMap::new(), Vec::new());
-    for entry in &entries {
-        let own = known.iter().find(|language| language.name == entry.name);
-        let (range, new, line) = match &entry.list {
-            Some((_, list)) if list.iter().any(is_pillion) => continue,
-            Some((range, list)) => {
-                let mut list = list.clone();
-                list.push("pillion");
-                (range.clone(), list.to_string(), String::new())
+        remove(document);
+        // Where nothing else is, comments stand before what is added.
+        let is_empty = document.is_empty();
+        let head = text_of(Some(document.trailing()));
+        let mut tables = Table::new();
+        tables.set_implicit(true);
+        let servers = document.entry("language-server");
+        let servers = servers.or_insert(Item::Table(tables)).as_table_mut();
+        let servers = servers.ok_or_else(|| inline("language-server"))?;
+        if !servers.contains_key("pillion") {
+            let mut server = Table::new();
+            server.insert("command", value("pillion"));
+            server.insert("args", value(Array::from_iter(["lsp"])));
+            mark(server.decor_mut(), "");
+            if is_empty && head.contains('#') {
+                server
+                    .decor_mut()
+                    .set_prefix(format!("{}\n", head.trim_end()));
             }
-            None => {
-                let line = servers(own.map_or(&[][..], |language| &language.servers));
-                let start = entry.line.start;
-                let end = &result[entry.line.clone()];
-                let end = &end[end.trim_end_matches(['\r', '\n']).len()..];
-                let end = if end.is_empty() { "\n" } else { end };
-                (start..start, format!("{line}{end}"), line)
+            servers.insert("pillion", Item::Table(server));
+        }
+        let languages = document.entry("language");
+        let languages = languages.or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+        let languages = languages.as_array_of_tables_mut();
+        let languages = languages.ok_or_else(|| inline("language"))?;
+        let mut missing: Vec<_> = known.iter().collect();
+        for table in languages.iter_mut() {
+            // Helix refuses one without a name.
+            let Some(name) = table.get("name").and_then(Item::as_str) else {
+                continue;
+            };
+            let own = known.iter().find(|language| language.name == name);
+            missing.retain(|language| language.name != name);
+            match table.get_mut(SERVERS) {
+                None => add(table, own.map_or(&[][..], |own| &own.servers)),
+                Some(list) => {
+                    if let Some(list) = list.as_array_mut()
+                        && !list.iter().any(is_pillion)
+                    {
+                        list.push("pillion");
+                        mark(list.decor_mut(), "");
+                    }
+                }
             }
-        };
-        edits.push((range, new));
-        lists.insert(entry.name.clone(), line);
-    }
-    let listed: BTreeSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-    let missing = known.iter();
-    let missing = missing.filter(|language| !listed.contains(language.name.as_str()));
-    let block = block(&Record { is_new, lists }, has_server, missing);
-    apply(&mut result, edits);
-    let result = toml::append(&result, &block);
-    // Two tables that are one for Helix, say.
-    toml::parse(&result)?;
-    Ok(result)
+        }
+        for language in missing {
+            let mut table = Table::new();
+            table.insert("name", value(&language.name));
+            add(&mut table, &language.servers);
+            mark(table.decor_mut(), "");
+            languages.push(table);
+        }
+        if is_empty {
+            document.set_trailing("");
+        }
+        Ok(())
+    })
 }
 
-/// Without Pillion; nothing, if there was no file before.
+/// Without Pillion; nothing, if nothing else is in it.
 pub fn uninstall(text: &str) -> Result<Option<String>, Refused> {
-    let (text, is_new) = without(text)?;
-    Ok((!is_new || !text.trim().is_empty()).then_some(text))
+    let text = edit(text, |document| {
+        remove(document);
+        Ok(())
+    })?;
+    Ok((!text.trim().is_empty()).then_some(text))
 }
 
-/// The text without Pillion, and whether there was no file before.
-fn without(text: &str) -> Result<(String, bool), Refused> {
-    let (block, record) = find(text)?;
-    let mut text = toml::without(text, block);
-    let mut edits = Vec::new();
-    for entry in entries(&text, &toml::parse(&text)?)? {
-        let (Some(line), Some((range, mut list))) = (record.lists.get(&entry.name), entry.list)
-        else {
-            continue;
-        };
-        let own = line_of(&text, range.start);
-        if text[own.clone()].trim_end() == line {
-            edits.push((own, String::new()));
-        } else if list.iter().any(is_pillion) {
-            list.retain(|server| !is_pillion(server));
-            edits.push((range, list.to_string()));
+/// Changes a text, and keeps its line ends.
+fn edit(
+    text: &str,
+    change: impl FnOnce(&mut DocumentMut) -> Result<(), Refused>,
+) -> Result<String, Refused> {
+    let mut document = toml::parse(text)?.into_mut();
+    change(&mut document)?;
+    let result = document.to_string();
+    let is_crlf = text
+        .split_once('\n')
+        .is_some_and(|(first, _)| first.ends_with('\r'));
+    Ok(match is_crlf {
+        true => result.replace("\r\n", "\n").replace('\n', "\r\n"),
+        false => result,
+    })
+}
+
+/// Gives a language its own servers, and Pillion.
+fn add(table: &mut Table, own: &[String]) {
+    let own = own.iter().filter_map(|server| server.parse::<Value>().ok());
+    let mut list: Array = own.collect();
+    list.push("pillion");
+    let held = held(&list);
+    mark(list.decor_mut(), &held);
+    table.insert(SERVERS, value(list));
+}
+
+fn remove(document: &mut DocumentMut) {
+    if let Some(Item::ArrayOfTables(languages)) = document.get_mut("language") {
+        for table in languages.iter_mut() {
+            let Some(Item::Value(Value::Array(list))) = table.get_mut(SERVERS) else {
+                continue;
+            };
+            let held = held(list);
+            match unmark(list.decor_mut()) {
+                Some(ours) if ours == held => drop(table.remove(SERVERS)),
+                Some(_) => list.retain(|server| !is_pillion(server)),
+                None => {}
+            }
+        }
+        // With more than its name in it, it is the person's by now.
+        languages.retain(|table| !(is_marked(table.decor()) && table.len() == 1));
+        languages
+            .iter_mut()
+            .for_each(|table| _ = unmark(table.decor_mut()));
+        if languages.is_empty() {
+            document.remove("language");
         }
     }
-    apply(&mut text, edits);
-    Ok((text, record.is_new))
-}
-
-/// Carries out changes that do not touch each other.
-fn apply(text: &mut String, mut edits: Vec<(Range<usize>, String)>) {
-    edits.sort_by_key(|(range, _)| Reverse(range.start));
-    for (range, new) in edits {
-        text.replace_range(range, &new);
+    let mut head = String::new();
+    if let Some(Item::Table(servers)) = document.get_mut("language-server") {
+        servers.retain(|_, server| {
+            let ours = server.as_table().filter(|it| is_marked(it.decor()));
+            head = ours.map_or(std::mem::take(&mut head), |it| text_of(it.decor().prefix()));
+            ours.is_none()
+        });
+        if servers.is_empty() && servers.is_implicit() {
+            document.remove("language-server");
+        }
+    }
+    // Comments of the person's stay.
+    if head.contains('#') {
+        let rest = text_of(Some(document.trailing()));
+        document.set_trailing(head + &rest);
     }
 }
 
-/// An entry for a language in the user's file.
-struct Entry {
-    name: String,
-    /// The line of its name.
-    line: Range<usize>,
-    /// Its servers, and their place.
-    list: Option<(Range<usize>, Array)>,
+fn text_of(raw: Option<&RawString>) -> String {
+    let text = raw.and_then(RawString::as_str);
+    text.unwrap_or_default().to_owned()
 }
 
-fn entries(text: &str, document: &ImDocument<&str>) -> Result<Vec<Entry>, Refused> {
-    match document.get("language") {
-        None => Ok(Vec::new()),
-        Some(Item::ArrayOfTables(tables)) => Ok(tables
-            .iter()
-            .filter_map(|table| entry(text, table))
-            .collect()),
-        Some(_) => Err(inline("language")),
-    }
+/// The servers of a list, whatever stands between them.
+fn held(list: &Array) -> String {
+    let servers = list
+        .iter()
+        .map(|server| server.to_string().trim().to_owned());
+    let mut hash = fingerprint::hash(servers.collect::<Vec<_>>().join(",").as_bytes());
+    hash.truncate(8);
+    hash
 }
 
-/// Nothing, if it has no name: Helix refuses such a file.
-fn entry(text: &str, table: &Table) -> Option<Entry> {
-    let name = table.get("name")?;
-    let list = table.get("language-servers").and_then(|list| {
-        let range = list.span()?;
-        // By itself, it can be changed and written.
-        let list: Value = text[range.clone()].parse().ok()?;
-        Some((range, list.as_array()?.clone()))
-    });
-    Some(Entry {
-        name: name.as_str()?.to_owned(),
-        line: line_of(text, name.span()?.start),
-        list,
-    })
+fn is_marked(decor: &Decor) -> bool {
+    text_of(decor.suffix()).contains(MARK)
+}
+
+fn mark(decor: &mut Decor, held: &str) {
+    let marked = format!("{}{MARK} {held}", text_of(decor.suffix()));
+    decor.set_suffix(marked.trim_end());
+}
+
+/// Takes a mark away. Returns what follows it.
+fn unmark(decor: &mut Decor) -> Option<String> {
+    let suffix = text_of(decor.suffix());
+    let (before, held) = suffix.split_once(MARK)?;
+    decor.set_suffix(before);
+    Some(held.trim().to_owned())
 }
 
 fn is_pillion(server: &Value) -> bool {
@@ -178,67 +202,6 @@ fn inline(key: &str) -> Refused {
         why: format!("`{key}` is not written as a table, so no entry can be added"),
         hint: "Write each entry as a table of its own, such as `[[language]]`.",
     }
-}
-
-fn servers(own: &[String]) -> String {
-    let own: String = own.iter().map(|server| format!("{server}, ")).collect();
-    format!("language-servers = [{own}\"pillion\"]")
-}
-
-fn block<'a>(
-    record: &Record,
-    has_server: bool,
-    missing: impl Iterator<Item = &'a Language>,
-) -> String {
-    let record = serde_json::to_string(record).unwrap_or_default();
-    let mut block = format!("# {record}\n");
-    if !has_server {
-        block += SERVER;
-    }
-    for language in missing {
-        let name = Value::from(language.name.as_str());
-        let servers = servers(&language.servers);
-        block += &format!("\n[[language]]\nname = {name}\n{servers}\n");
-    }
-    let hash = hash(&block);
-    format!("{BEGIN}\n{block}{END}{hash}\n")
-}
-
-/// Finds our part, from its first line to its last.
-fn find(text: &str) -> Result<(Range<usize>, Record), Refused> {
-    let mut starts = text.match_indices(BEGIN).map(|(at, _)| at);
-    let start = starts.find(|at| line_of(text, *at).start == *at);
-    let start = start.unwrap_or_default();
-    let changed = || changed(text[..start].matches('\n').count() + 1);
-    let content = line_of(text, start).end;
-    let end = text[content..]
-        .find(&format!("\n{END}"))
-        .ok_or_else(changed)?;
-    let last = line_of(text, content + end + 1);
-    let block = text[content..last.start].replace("\r\n", "\n");
-    let record = block
-        .lines()
-        .next()
-        .and_then(|line| line.strip_prefix("# "));
-    let record = record.and_then(|record| serde_json::from_str(record).ok());
-    let is_whole = text[last.clone()].trim_end().strip_prefix(END) == Some(&hash(&block));
-    let record = record.filter(|_| is_whole).ok_or_else(changed)?;
-    Ok((start..last.start + text[last].trim_end().len(), record))
-}
-
-/// The line at a place, with its end.
-fn line_of(text: &str, at: usize) -> Range<usize> {
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let end = text[at..]
-        .find('\n')
-        .map_or(text.len(), |newline| at + newline + 1);
-    start..end
-}
-
-fn hash(text: &str) -> String {
-    let mut hash = fingerprint::hash(text.as_bytes());
-    hash.truncate(8);
-    hash
 }
 
 #[cfg(test)]
