@@ -48,6 +48,7 @@ pub fn asides(facts: &Facts) -> Vec<String> {
         lines.extend(hooks(facts.agent(), file));
     }
     lines.extend(unseen(facts));
+    lines.extend(unused(facts));
     lines
 }
 
@@ -118,6 +119,32 @@ fn unseen(facts: &Facts) -> impl Iterator<Item = String> {
             "{name} on port {port} {where_it_runs}: {}",
             list(&files)
         ))
+    })
+}
+
+/// Whatever stands in the place of a discovery file and is none that can be used, or is open to other users.
+fn unused(facts: &Facts) -> impl Iterator<Item = String> {
+    let survey = &facts.survey;
+    let errors = survey.unread.iter();
+    let errors = errors.filter(|error| is_agents(facts, error.path()));
+    let malformed = survey.malformed.iter();
+    let malformed = malformed.filter(|path| is_agents(facts, path));
+    let open = facts.disk.open.iter();
+    { errors.map(|error| format!("not used: {error}")) }
+        .chain(malformed.map(|it| format!("not used: {} is no discovery file", it.display())))
+        .chain(open.map(|it| format!("open to other users: {}", it.display())))
+}
+
+/// Returns true if a path is one of those where this agent's files are.
+fn is_agents(facts: &Facts, path: &Path) -> bool {
+    let environment = facts.environment();
+    let mut places = facts.agent().discovery().places().iter();
+    places.any(|place| {
+        let folder = environment.directory(place);
+        let name = path.file_name().and_then(|name| name.to_str());
+        let is_file =
+            path.parent() == Some(&folder) && name.is_some_and(|name| place.name.fits(name));
+        is_file || (folder.starts_with(path) && path != environment.base(place.base))
     })
 }
 

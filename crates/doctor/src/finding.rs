@@ -107,38 +107,20 @@ ids! {
     HookOutdated = "hook-outdated" in Settings,
     /// The program of Pillion's hooks is gone.
     HookProgram = "hook-program-missing" in Settings,
-    /// A release that may not know Pillion's hooks.
-    HookUntried = "hook-release-untried" in Settings,
     /// Pillion's hooks are there, and the agent runs them.
     HooksInstalled = "hooks-installed" in Settings,
     /// A companion is there, but not where this terminal's agents look.
     TmpdirDiffers = "tmpdir-differs" in Folders,
-    /// Others can put files into the folder of the discovery files.
-    FolderOpen = "folder-open-to-others" in Folders,
     /// Nothing is there for it.
     NoCompanion = "no-companion" in Companion,
     /// One serves the folder, and has no file for this agent.
     NoFile = "no-discovery-file" in Companion,
     /// Companions are there, for other folders (C2.5).
     WrongFolder = "wrong-folder" in Companion,
-    /// A workspace root that Claude Code cannot compare with its folder.
-    RootIsLink = "root-is-a-link" in Companion,
     /// A file whose companion is gone (C6.2).
     DeadCompanion = "dead-companion" in Companion,
-    /// A discovery file or its folder that belongs to another user.
-    OtherUser = "other-users-file" in Companion,
-    /// A discovery file or its folder that cannot be read, or is a link.
-    Unreadable = "unreadable-file" in Companion,
-    /// A discovery file that is none (C2.4).
-    Malformed = "malformed-file" in Companion,
-    /// Others can read the token.
-    FileOpen = "file-open-to-others" in Companion,
-    /// The agent takes only the companion of an ancestor process.
-    OtherProcess = "other-process" in Companion,
     /// It serves the folder, and the agent takes it for another reason not.
     NotTaken = "companion-not-taken" in Companion,
-    /// The agent takes this terminal for one of no editor that it knows.
-    EditorUnknown = "editor-unknown" in Companion,
     /// Two companions that it cannot tell apart (C2.7).
     SeveralCompanions = "several-companions" in Companion,
     /// The companion runs in a program of another version.

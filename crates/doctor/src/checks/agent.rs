@@ -34,14 +34,13 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     }
     if !program.has_node {
         let what = format!("Node.js is missing: {name} runs on `node`, which is not on PATH");
-        let finding = Finding::problem(Id::NodeMissing, what, format!("{name} does not start"));
-        findings.push(with_package(finding, facts, "nodejs"));
+        let why = format!("{name} does not start: install Node.js, or put `node` on PATH");
+        findings.push(Finding::problem(Id::NodeMissing, what, why));
     }
     if !program.has_ps && agent.opens_session() {
         let what = "the command `ps` is missing";
-        let why = format!("{name} uses it to find its editor's process");
-        let finding = Finding::warning(Id::PsMissing, what, why);
-        findings.push(with_package(finding, facts, "procps"));
+        let why = format!("{name} uses it to find its editor's process: install `procps`");
+        findings.push(Finding::warning(Id::PsMissing, what, why));
     }
 }
 
@@ -74,14 +73,6 @@ pub fn update(agent: Dialect, unpackaged: Option<&Path>) -> String {
     }
     let tag = agent.package().map_or("", |_| "@latest");
     format!("{}{tag}", agent.install_command())
-}
-
-fn with_package(finding: Finding, facts: &Facts, package: &str) -> Finding {
-    match facts.program.installer {
-        Some("brew install") if package == "nodejs" => finding.fix("brew install node"),
-        Some(installer) => finding.fix(format!("{installer} {package}")),
-        None => finding,
-    }
 }
 
 /// Starts a companion that serves the folder. Some folders cannot be named to agents: one above them can.

@@ -1,10 +1,7 @@
 //! The peculiarities of Claude Code and opencode: when they connect by themselves, which of several companions
 //! they take, and when they show no diffs.
 
-use std::path::PathBuf;
-
-use pillion_agent::find::{Refusal, Verdict, Version};
-use pillion_discovery::canonicalize;
+use pillion_agent::find::{Refusal, Version};
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::AUTO_BY_DEFAULT;
@@ -128,8 +125,6 @@ fn of(facts: &Facts, scope: Scope) -> Option<&SettingsFile> {
 pub fn not_taken(facts: &Facts) -> Option<Finding> {
     match facts.search.refusal.as_ref()? {
         Refusal::Ambiguous(ports) => several(facts, ports),
-        Refusal::OtherTerminal => other_terminal(facts),
-        Refusal::OtherWorkspace(roots) => linked_root(facts, roots),
         _ => None,
     }
 }
@@ -151,37 +146,4 @@ fn several(facts: &Facts, ports: &[u16]) -> Option<Finding> {
     let port = ports.iter().find(|port| facts.at(**port).is_some());
     let finding = Finding::problem(Id::SeveralCompanions, what, why);
     Some(finding.fix(run(facts, *port.or(ports.first())?)))
-}
-
-fn other_terminal(facts: &Facts) -> Option<Finding> {
-    let other = |it: &&pillion_agent::find::Candidate| it.verdict == Verdict::OtherTerminal;
-    let candidate = facts.search.candidates.iter().find(other)?;
-    let port = candidate.port?;
-    let editor = facts
-        .at(port)
-        .map_or("the companion", Companion::display_name);
-    let what = format!(
-        "{} does not connect to {editor} on port {port}: this is a terminal of VS Code \
-         or of a JetBrains IDE, which did not start that companion",
-        facts.release
-    );
-    let why = "in such a terminal (`TERM_PROGRAM`, `TERMINAL_EMULATOR`) only the companion of an ancestor process counts, or the one that a variable names";
-    Some(Finding::problem(Id::OtherProcess, what, why).fix(run(facts, port)))
-}
-
-/// A root that leads to this folder, but not by its name.
-fn linked_root(facts: &Facts, roots: &[PathBuf]) -> Option<Finding> {
-    let leads_here = |root: &&PathBuf| {
-        canonicalize(root).is_ok_and(|real| real != **root && facts.folder.starts_with(&real))
-    };
-    let root = roots.iter().find(leads_here)?;
-    let has = |candidate: &&pillion_agent::find::Candidate| candidate.roots.contains(root);
-    let port = facts.search.candidates.iter().find(has)?.port?;
-    let what = format!(
-        "{} does not connect to the companion on port {port}: its workspace root {} is a symbolic link",
-        facts.release,
-        root.display()
-    );
-    let why = "it compares a root with the real path of its folder and does not follow links in it; the editor's plugin has to write the real path";
-    Some(Finding::problem(Id::RootIsLink, what, why).fix(run(facts, port)))
 }

@@ -1,9 +1,6 @@
 //! The companion that the agent takes, and why none, or not another.
 
-use std::path::Path;
-
-use pillion_agent::find::{Candidate, Preference, Refusal, Verdict};
-use pillion_discovery::FileError;
+use pillion_agent::find::{Candidate, Preference, Verdict};
 use pillion_discovery::survey::Companion;
 use pillion_discovery::version::{self, VERSION};
 
@@ -40,8 +37,6 @@ fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
     let mut found = Vec::new();
     if let Some(companion) = looked_at.next().filter(|_| !explained) {
         found.push(not_taken(facts, companion));
-    } else if is_other_users(facts) {
-        // `files` has reported it.
     } else if let Some(companion) = fitting.first() {
         found.extend((!explained).then(|| not_taken(facts, companion)));
     } else if let Some(companion) = without_file(facts).filter(|_| !explained) {
@@ -119,9 +114,6 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
         .iter()
         .any(|candidate| candidate.verdict.is_chosen());
     let refusal = facts.search.refusal.as_ref();
-    if is_chosen && refusal == Some(&Refusal::Unsupported) {
-        return editor_unknown(facts, port);
-    }
     let name = companion.display_name();
     let mut verdicts = candidates.iter().map(|candidate| &candidate.verdict);
     let reason = match (verdicts.next(), refusal) {
@@ -133,16 +125,6 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
     let what = format!("{release} does not accept {name} on port {port}: {reason}");
     let why = "without a discovery file that it accepts, it does not try to connect";
     Finding::problem(Id::NotTaken, what, why).fix(run(facts, port))
-}
-
-fn editor_unknown(facts: &Facts, port: u16) -> Finding {
-    let release = facts.release;
-    let what =
-        format!("{release} does not recognise this terminal as belonging to an editor it supports");
-    let why = format!(
-        "the discovery file of the companion on port {port} does not name its editor (`ideInfo`, C2.4)"
-    );
-    Finding::problem(Id::EditorUnknown, what, why).fix(run(facts, port))
 }
 
 fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
@@ -188,29 +170,6 @@ fn no_companion(facts: &Facts) -> Finding {
     );
     let why = "there is no editor to connect to: start one with its plugin, or start Pillion's own review in another terminal";
     Finding::problem(Id::NoCompanion, what, why).fix(start(facts))
-}
-
-/// Returns true if a file or folder of another user's stands where a companion's would; `files`
-/// says so.
-pub fn is_other_users(facts: &Facts) -> bool {
-    let mut unread = facts.survey.unread.iter();
-    unread.any(|error| matches!(error, FileError::Foreign { .. }) && is_agents(facts, error.path()))
-        && !facts
-            .fitting()
-            .any(|companion| facts.looks_at(companion.port))
-}
-
-/// Returns true if a path is one of those where this agent's files are.
-pub fn is_agents(facts: &Facts, path: &Path) -> bool {
-    let environment = facts.environment();
-    let mut places = facts.agent().discovery().places().iter();
-    places.any(|place| {
-        let folder = environment.directory(place);
-        let name = path.file_name().and_then(|name| name.to_str());
-        let is_file =
-            path.parent() == Some(&folder) && name.is_some_and(|name| place.name.fits(name));
-        is_file || (folder.starts_with(path) && path != environment.base(place.base))
-    })
 }
 
 /// Two that the agent could take, and nothing of the user's that says which.

@@ -1,4 +1,4 @@
-//! The folders of discovery files: the agent must look where companions are, and others must not put files there.
+//! The folders of discovery files: the agent must look where companions are.
 
 use std::path::Path;
 
@@ -14,16 +14,6 @@ use super::shell;
 const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
-    tmpdir(facts, findings);
-    for folder in &facts.disk.writable {
-        let what = format!("other users can put files into {}", folder.display());
-        let why = "anyone on this machine can offer a companion there, or remove yours";
-        let fix = shell::on_files("chmod go-w --", &[folder]);
-        findings.push(Finding::warning(Id::FolderOpen, what, why).fix(fix));
-    }
-}
-
-fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
     let name = facts.agent().display_name();
     let base = decisive(facts.agent());
     for elsewhere in &facts.elsewhere {

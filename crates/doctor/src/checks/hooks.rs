@@ -1,6 +1,5 @@
 //! Pillion's hooks: whether they are there, and whether the agent runs them. None of this keeps an agent from connecting.
 
-use pillion_agent::find::Version;
 use pillion_hooks::HookProtocol;
 use pillion_hooks::settings::{self, CommandLine, Format, Hook, State};
 use pillion_protocol::Dialect;
@@ -11,20 +10,6 @@ use super::super::finding::{Finding, Id};
 use super::shell;
 use crate::setup::hooks::Hooks;
 use crate::setup::settings::{Content, Scope};
-
-/// The oldest release with which Pillion's hooks have been tried.
-fn oldest_tried(agent: Dialect) -> Option<Version> {
-    match agent {
-        Dialect::ClaudeCode => Some(Version::new(2, 1, 112)),
-        Dialect::CodexCli => Some(Version::new(0, 169, 0)),
-        Dialect::CopilotCli => Some(Version::new(1, 0, 102)),
-        Dialect::GeminiCli => Some(Version::new(0, 61, 0)),
-        Dialect::QwenCode => Some(Version::new(0, 24, 4)),
-        Dialect::OpenCode => Some(Version::new(1, 18, 33)),
-        Dialect::KimiCode => Some(Version::new(2, 1, 0)),
-        Dialect::MistralVibe => Some(Version::new(3, 0, 2)),
-    }
-}
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     let (hooks, protocol) = (&facts.setup.hooks, pillion_hooks::of(facts.agent()));
@@ -37,7 +22,6 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         disabled(facts, hooks),
         incomplete(facts, hooks, protocol),
         program(facts, hooks),
-        untried(facts),
     ];
     let has_faults = faults.iter().any(Option::is_some);
     findings.extend(faults.into_iter().flatten());
@@ -217,16 +201,4 @@ fn program(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
         format!("{name} goes on without a hook that it cannot run, so changes are made without it");
     let finding = Finding::warning(Id::HookProgram, what, why);
     Some(finding.fix(format!("pillion hook install {agent}")))
-}
-
-/// A release that may not know these hooks.
-fn untried(facts: &Facts) -> Option<Finding> {
-    let oldest = oldest_tried(facts.agent()).filter(|oldest| facts.release.version < *oldest)?;
-    let what = format!(
-        "{} is older than {oldest}, the oldest release with which Pillion's hooks were tried",
-        facts.release
-    );
-    let why = "an older one may not know such hooks, and makes changes without them";
-    let fix = super::agent::install_newest(facts);
-    Some(Finding::warning(Id::HookUntried, what, why).fix(fix))
 }

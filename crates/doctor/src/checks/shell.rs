@@ -32,28 +32,15 @@ pub fn edit(file: &Path) -> String {
     format!("\"${{EDITOR:-vi}}\" {}", path(file))
 }
 
-/// Removes a file.
-pub fn remove(file: &Path) -> String {
-    on_files("rm -f --", &[file])
-}
-
-/// A command with files behind it.
-pub fn on_files(command: &str, files: &[impl AsRef<Path>]) -> String {
-    let files = files.iter().map(|file| path(file.as_ref()));
-    let words = std::iter::once(command.to_owned()).chain(files);
-    words.collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_is_pasted_is_one_word() {
-        let odd = Path::new("/a b/$(x)'\n;y");
-        let command = on_files("rm -f --", &[odd, Path::new("/c")]);
-        let words = shell_words::split(&command).unwrap();
-        assert_eq!(words, ["rm", "-f", "--", "/a b/$(x)'\n;y", "/c"]);
+        let odd = "/a b/$(x)'\n;y";
+        let words = shell_words::split(&edit(Path::new(odd))).unwrap();
+        assert_eq!(words.last().unwrap(), odd);
         assert_eq!(export("A", "x y"), "export A='x y'");
     }
 }

@@ -38,7 +38,6 @@ fn alone(agent: Dialect, version: Version) -> Facts {
             version: Some(version),
             has_node: true,
             has_ps: true,
-            installer: None,
             is_packaged: true,
         },
         setup: Setup {
@@ -187,7 +186,7 @@ fn an_agent_that_does_not_connect_has_a_problem_whatever_the_reason() {
 fn a_companion_that_does_not_say_its_editor_wants_a_terminal_that_is_known() {
     let mut facts = beside(GEMINI, NEW, &[], Outcome::Unreachable);
     facts.search.refusal = Some(Refusal::Unsupported);
-    assert_eq!(ids(&facts), [("editor-unknown", Level::Problem)]);
+    assert_eq!(ids(&facts), [("companion-not-taken", Level::Problem)]);
     let fix = judge(&facts).remove(0).fix;
     assert_eq!(fix.as_deref(), Some("pillion run --port 4242 gemini"));
 }

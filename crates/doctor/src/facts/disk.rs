@@ -9,10 +9,8 @@ use pillion_protocol::Dialect;
 /// what Windows has.
 #[derive(Debug, Clone, Default)]
 pub struct Disk {
-    /// Discovery files that other users can read, and with them the token.
-    pub readable: Vec<PathBuf>,
-    /// Folders where other users can put files of their own.
-    pub writable: Vec<PathBuf>,
+    /// Discovery files that other users can read, and with them the token, and folders where they can put files of their own.
+    pub open: Vec<PathBuf>,
     /// Folders where this user cannot put the agent's discovery files, and why not.
     pub closed: Vec<(PathBuf, Closed)>,
 }
@@ -44,9 +42,9 @@ pub fn look(agent: Dialect, environment: &Environment) -> Disk {
             .take_while(|step| step.starts_with(&base));
         for step in steps {
             let is_open = |mode: u32| mode & 0o022 != 0 && mode & STICKY == 0;
-            let is_known = disk.writable.iter().any(|known| known == step);
+            let is_known = disk.open.iter().any(|known| known == step);
             if !is_known && fs::metadata(step).is_ok_and(|folder| is_open(folder.mode())) {
-                disk.writable.push(step.to_owned());
+                disk.open.push(step.to_owned());
             }
         }
         if let Some(closed) = closed(&folder)
@@ -59,13 +57,12 @@ pub fn look(agent: Dialect, environment: &Environment) -> Disk {
             let fits = name.to_str().is_some_and(|name| place.name.fits(name));
             let path = entry.path();
             let is_open = |file: fs::Metadata| file.is_file() && file.mode() & 0o044 != 0;
-            let is_new = fits && !disk.readable.contains(&path);
+            let is_new = fits && !disk.open.contains(&path);
             if is_new && fs::symlink_metadata(&path).is_ok_and(is_open) {
-                disk.readable.push(path);
+                disk.open.push(path);
             }
         }
     }
-    disk.readable.sort();
     disk
 }
 

@@ -39,8 +39,6 @@ pub struct Program {
     pub has_ps: bool,
     /// True if it is the package that the agent's maker publishes.
     pub is_packaged: bool,
-    /// The system's package manager, with the words that install a package.
-    pub installer: Option<&'static str>,
 }
 
 /// Returns true if the agent's command is there.
@@ -113,20 +111,10 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
         .as_deref()
         .and_then(|path| packaged_version(path, agent).or_else(|| reported_version(path, &[])));
     let has = |name: &str| on_path(name, environment).is_some();
-    let installers = [
-        ("apt-get", "sudo apt-get install"),
-        ("dnf", "sudo dnf install"),
-        ("apk", "sudo apk add"),
-        ("pacman", "sudo pacman -S"),
-        ("zypper", "sudo zypper install"),
-        ("brew", "brew install"),
-    ];
-    let installer = installers.into_iter().find(|(name, _)| has(name));
     let needs_node = path.as_deref().is_some_and(starts_with_node);
     Program {
         has_node: !needs_node || has("node"),
         has_ps: cfg!(windows) || has("ps"),
-        installer: installer.map(|(_, words)| words),
         is_packaged: path.as_deref().is_some_and(|path| is_packaged(path, agent)),
         path,
         version,

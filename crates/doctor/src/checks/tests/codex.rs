@@ -112,12 +112,6 @@ fn codex_needs_hooks_that_it_runs_and_nothing_that_is_about_connecting() {
         let facts = served(facts(TRIED, from, to), "/w");
         assert_eq!(said(&facts), [(id, level, fix.to_owned())], "{to}");
     }
-    let old = served(facts(Version::new(0, 168, 9), "a", "a"), "/w");
-    let update = "npm install -g @openai/codex@latest".to_owned();
-    assert_eq!(
-        said(&old),
-        [("hook-release-untried", Level::Warning, update)]
-    );
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The command of a finding fixes it, in one round, and harms nobody.
 
-use pillion_discovery::FileError;
 use pillion_discovery::survey::Liveness;
 use pillion_protocol::discovery::Publisher;
 
@@ -72,40 +71,6 @@ fn companion_at(port: u16) -> Companion {
     let mut companion = facts.survey.companions.into_iter().next().unwrap();
     companion.port = port;
     companion
-}
-
-#[test]
-fn another_users_folder_is_left_to_that_user() {
-    for (path, uid, fix) in [
-        (
-            "/t/gemini",
-            1001,
-            "mkdir -p ~/.cache/tmp && export TMPDIR=~/.cache/tmp",
-        ),
-        ("/t/gemini", 0, "sudo chown -R \"$(id -u)\" -- /t/gemini"),
-    ] {
-        let mut facts = alone(GEMINI, NEW);
-        facts.search.refusal = Some(Refusal::NoCompanion);
-        let path = PathBuf::from(path);
-        facts.survey.unread.push(FileError::Foreign { path, uid });
-        expect(&facts, "other-users-file", fix);
-        let findings = judge(&facts);
-        let own = findings.iter().filter(|it| it.id == Id::OtherUser);
-        assert_eq!(own.count(), 1);
-        assert!(!findings.iter().any(|it| it.id == Id::Unreadable));
-    }
-    let mut facts = alone(CLAUDE, Version::new(2, 1, 330));
-    facts.search.refusal = Some(Refusal::NoCompanion);
-    let path = PathBuf::from("/h/.claude/ide");
-    facts
-        .survey
-        .unread
-        .push(FileError::Foreign { path, uid: 1001 });
-    expect(
-        &facts,
-        "other-users-file",
-        "sudo chown -R \"$(id -u)\" -- /h/.claude/ide",
-    );
 }
 
 #[test]

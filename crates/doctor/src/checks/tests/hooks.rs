@@ -159,17 +159,6 @@ fn what_turns_hooks_off_is_named() {
     );
 }
 
-#[test]
-fn a_release_older_than_those_that_were_tried_is_named() {
-    let old = facts(
-        Dialect::CopilotCli,
-        Version::new(1, 0, 50),
-        installed(Dialect::CopilotCli, "{", "{"),
-    );
-    let update = "npm install -g @github/copilot@latest".to_owned();
-    assert_eq!(said(&old), [("hook-release-untried", update)]);
-}
-
 /// opencode's plugin is one hook, and as a whole what this version writes or not.
 #[test]
 fn a_plugin_is_there_or_missing_or_another_versions() {

@@ -208,7 +208,7 @@ fn a_companion_that_does_not_name_its_editor_is_named_by_its_port() {
     assert!(content.as_object_mut().unwrap().remove("ideInfo").is_some());
     fs::write(&vscode.file, content.to_string()).unwrap();
     let told = world.doctor(GEMINI);
-    told.expect_connects("editor-unknown");
+    told.expect_connects("companion-not-taken");
     let port = &content["port"];
     let verdict = format!("Gemini CLI would connect to the unnamed companion on port {port}.");
     assert!(told.text.contains(&verdict), "{}", told.text);
