@@ -93,11 +93,6 @@ The one focused last is first."
         (let ((here (pillion-file (window-buffer (selected-window)))))
           (and here (list here))))))
 
-(defun pillion-context-buffer ()
-  "The buffer of the file that has the focus, or had it last."
-  (or (caar pillion-context--list)
-      (and (pillion-file (current-buffer)) (current-buffer))))
-
 ;;; Places
 
 (defun pillion-context--position (position)

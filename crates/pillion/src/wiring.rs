@@ -222,8 +222,7 @@ impl Wiring {
     }
 
     /// Returns the change that makes the release take the companion although it finds no file of it that names the editor:
-    /// because there is none, as of VS Code's companion, or because it looks for those of another
-    /// process only, as releases of Gemini CLI before 0.31 do.
+    /// because there is none, as of VS Code's companion.
     fn known_editor(
         &self,
         companion: &Companion,

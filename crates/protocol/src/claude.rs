@@ -26,6 +26,3 @@ pub const WEBSOCKET_PATH: &str = "/";
 
 /// The first release whose own default permission mode is "auto". (2.1.282 was seen to ask.)
 pub const AUTO_BY_DEFAULT: (u32, u32, u32) = (2, 1, 283);
-
-/// The first release that takes hooks which call a tool of a companion. (2.1.117 refuses the settings.)
-pub const TAKES_TOOL_HOOKS: (u32, u32, u32) = (2, 1, 118);

@@ -1,6 +1,5 @@
 //! Hooks that call a tool of the companion over the agent's own connection: with them Claude Code asks before
-//! each change, in every permission mode. They come with its command line ([`hooks`]), and only
-//! releases from [`TAKES_TOOL_HOOKS`](super::TAKES_TOOL_HOOKS) on take them.
+//! each change, in every permission mode. They come with its command line ([`hooks`]).
 
 use serde_json::{Map, Value, json};
 

@@ -5,11 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
-use pillion_agent::find::{Release, Version};
+use pillion_agent::find::Release;
 use pillion_doctor::setup::Setup;
 use pillion_hooks::settings::CommandLine;
+use pillion_protocol::claude::hooks;
 use pillion_protocol::claude::hooks::CommandsBeside;
-use pillion_protocol::claude::{TAKES_TOOL_HOOKS, hooks};
 use pillion_protocol::{Dialect, ReviewMode};
 use serde_json::{Value, json};
 
@@ -98,22 +98,10 @@ pub fn arguments(
             .map(|command| command_hooks(&command.to_string()))
             .map_err(|why| why.to_string()),
     };
-    let oldest = Version::from_numbers(TAKES_TOOL_HOOKS);
-    if !prints(own) && release.is_known() && release.version < oldest && review == Review::After {
-        return unchanged(Some(format!(
-            "{release} does not tell Pillion what it changes, so that nothing of it is recorded: it asks as its permission mode \
-             has it. {oldest} or later can be looked at after the write"
-        )));
-    }
-    if !prints(own) && (!release.is_known() || release.version < oldest) {
-        let note = format!(
-            "{release} cannot be made to ask before each change: in its modes auto, acceptEdits and bypassPermissions it \
-             shows no diffs. `pillion hook install claude` shows every change, and so does `pillion run claude` with {oldest} \
-             or later"
-        );
-        // Of an unknown one, the review says it when a turn begins without a hook.
-        let is_old = release.is_known() && review == Review::Always && !own_hooks.has_ours;
-        return unchanged(is_old.then_some(note));
+    // What one that is too old does not know is said elsewhere; of an unknown one, the review says it when a turn begins
+    // without a hook.
+    if !prints(own) && (!release.is_known() || release.too_old().is_some()) {
+        return unchanged(None);
     }
     let (mut rest, given) = take_settings(own);
     let settings = match given {
@@ -218,6 +206,8 @@ fn read(given: &OsStr, folder: &Path) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
+    use pillion_agent::find::Version;
+
     use super::*;
 
     fn with(version: Version, own: &[&str], folder: &Path) -> (Vec<String>, Option<String>) {
@@ -259,13 +249,13 @@ mod tests {
         let folder = Path::new("/");
         let unknown = Release::newest(Dialect::ClaudeCode).version;
         for (version, own, expected) in [
-            (Version::new(2, 1, 118), &["-c"][..], false),
+            (Version::new(2, 1, 153), &["-c"][..], false),
             (Version::new(3, 0, 0), &["-c"], false),
             (Version::new(2, 1, 112), &["-p", "x"], true),
             (unknown, &["-p", "x"], true),
-            (Version::new(2, 1, 118), &["-p", "x"], true),
-            (Version::new(2, 1, 118), &["x", "--print"], true),
-            (Version::new(2, 1, 118), &["--", "-p"], false),
+            (Version::new(2, 1, 153), &["-p", "x"], true),
+            (Version::new(2, 1, 153), &["x", "--print"], true),
+            (Version::new(2, 1, 153), &["--", "-p"], false),
         ] {
             let (all, note) = with(version, own, folder);
             assert_eq!(note, None);
@@ -280,9 +270,8 @@ mod tests {
                 assert_eq!(is_there, !expected, "one that prints has neither: {beside}");
             }
         }
-        let (all, note) = with(Version::new(2, 1, 117), &["-c"], folder);
-        assert_eq!(all, ["-c"]);
-        assert!(note.unwrap().contains("`pillion hook install claude`"));
+        let (all, note) = with(Version::new(2, 1, 152), &["-c"], folder);
+        assert_eq!((all, note), (vec!["-c".to_owned()], None));
         assert_eq!(
             with(unknown, &["-c"], folder),
             (vec!["-c".to_owned()], None)
@@ -335,13 +324,7 @@ mod tests {
                 Some("mcp_tool"),
                 Some("`disableAllHooks`"),
             ),
-            (
-                Version::new(2, 1, 112),
-                "-c",
-                &own,
-                None,
-                Some("2.1.118 or later"),
-            ),
+            (Version::new(2, 1, 112), "-c", &own, None, None),
         ] {
             let (all, note) = with_own_hooks(version, &[word], folder, Review::After, own_hooks);
             assert_eq!(all.last().map(String::as_str), Some(word));

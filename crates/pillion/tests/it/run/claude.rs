@@ -174,8 +174,11 @@ fn a_native_program_is_asked_which_release_it_is() {
 #[test]
 fn an_old_release_is_started_as_it_is_with_a_word() {
     for (version, note) in [
-        ("2.1.117 (Claude Code)", "`pillion hook install claude`"),
-        ("2.1.0", "`pillion hook install claude`"),
+        (
+            "2.1.152 (Claude Code)",
+            "the oldest release that Pillion supports",
+        ),
+        ("2.1.0", "the oldest release that Pillion supports"),
         ("no number", ""),
     ] {
         let script =
