@@ -50,9 +50,14 @@ impl KeptNotes {
     /// Keeps a note. Returns its name.
     pub(crate) fn keep(&mut self, note: WaitingNote) -> String {
         let name = self.names.next_name();
-        let kept = name.clone();
-        self.order(move |store| store.keep_note(&kept, &note));
+        self.keep_as(&name, note);
         name
+    }
+
+    /// Keeps this in place of the note of this name.
+    pub(crate) fn keep_as(&self, name: &str, note: WaitingNote) {
+        let name = name.to_owned();
+        self.order(move |store| store.keep_note(&name, &note));
     }
 
     /// Agents have the notes of these names.

@@ -309,9 +309,8 @@ impl MainLoop {
             Event::Settled(session) => self.repeat_context(&session),
             Event::Identified(session, process) => {
                 self.agent(&session);
-                if self.agents.identified(&session, process) {
-                    self.report_status();
-                }
+                self.agents.identified(&session, process);
+                self.report_status();
                 self.give_notes(&session);
             }
             Event::StreamClosed => self.report_agents(),

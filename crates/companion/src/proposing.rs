@@ -86,6 +86,7 @@ impl Proposal {
     pub(crate) async fn passed_on(&self) {
         if let Some(mut set) = self.set.lock().await.take() {
             set.undelivered.clear();
+            set.is_passed_on = true;
         }
     }
 
@@ -157,6 +158,8 @@ struct Set {
     ends: Vec<Option<End>>,
     /// What whoever proposed has not got yet.
     undelivered: Vec<Delivery>,
+    /// True if it passes on what it has got.
+    is_passed_on: bool,
 }
 
 impl Set {
@@ -172,7 +175,7 @@ impl Set {
                 turn_of.and_then(|(agent, name, process)| it.hooked_turn(agent, &name, process));
             let session = it.proposer_comes(proposer, turn_of, sender);
             if let Err(session) = answer.send(session) {
-                it.proposer_gone(&session, Vec::new(), std::time::Instant::now());
+                it.proposer_gone(&session, Vec::new(), false, std::time::Instant::now());
             }
         });
         let session = session.await?;
@@ -187,6 +190,7 @@ impl Set {
                 .collect(),
             waiting: files.into_iter().rev().collect(),
             undelivered: Vec::new(),
+            is_passed_on: false,
         })
     }
 
@@ -344,8 +348,11 @@ impl Drop for Set {
     fn drop(&mut self) {
         self.hear();
         let (session, lost) = (Arc::clone(&self.session), mem::take(&mut self.undelivered));
+        // Where something is left, the agent is told of nothing.
+        let mut ends = self.ends.iter().flatten();
+        let is_told = self.is_passed_on && ends.all(End::is_decided);
         let gone = MainLoop::task("proposer's end", move |it, now| {
-            it.proposer_gone(&session, lost, now);
+            it.proposer_gone(&session, lost, is_told, now);
         });
         self.to_loop.send(gone);
     }

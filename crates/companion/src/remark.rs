@@ -7,12 +7,12 @@
 
 use std::path::PathBuf;
 
-use pillion_changes::WaitingNote;
+use pillion_changes::{WaitingNote, WriteOutcome};
 use pillion_protocol::remarks::{self, FileRemark, InShort};
 use pillion_protocol::{AgentProcess, Dialect, Note, Outcome, Proposer};
 use pillion_system::clock;
 use pillion_text::unified::unified;
-use pillion_view::Told;
+use pillion_view::{DiffId, Told};
 
 use crate::outbox::Mention;
 
@@ -27,6 +27,8 @@ pub(crate) struct Remark {
     pub(crate) note: WaitingNote,
     /// The name by which it is kept; empty before that.
     name: String,
+    /// The diff whose acceptance it is about, until it is known what came of that.
+    awaits: Option<DiffId>,
 }
 
 impl Remark {
@@ -51,6 +53,7 @@ impl Remark {
             lines: lines.filter(|_| is_accepted),
             text: remarks::decided(is_accepted, file_path, notes, shown),
             is_accepted,
+            is_awaited: is_accepted,
             is_there: is_there || is_accepted,
             ..WaitingNote::default()
         };
@@ -62,7 +65,44 @@ impl Remark {
             proposer,
             note,
             name: String::new(),
+            awaits: None,
         }
+    }
+
+    /// The same about the decision on this diff.
+    pub(crate) fn about(self, id: DiffId) -> Self {
+        let awaits = Some(id).filter(|_| self.note.is_awaited);
+        Self { awaits, ..self }
+    }
+
+    /// This came of the acceptance of a diff. Returns true if it is about that.
+    pub(crate) fn came_of(&mut self, id: DiffId, outcome: &WriteOutcome) -> bool {
+        let is_meant = self.awaits.take_if(|it| *it == id).is_some();
+        if is_meant {
+            self.note.is_awaited = false;
+            self.say(Some(!matches!(outcome, WriteOutcome::NotWritten { .. })));
+        }
+        is_meant
+    }
+
+    /// Its agent may not come back: nobody reads that a change was accepted which may not be written.
+    pub(crate) fn left_by(mut self, process: Option<AgentProcess>) -> Self {
+        self.note.process = process;
+        self.without_outcome()
+    }
+
+    pub(crate) fn without_outcome(mut self) -> Self {
+        if self.note.is_awaited {
+            self.say(None);
+        }
+        self
+    }
+
+    fn say(&mut self, is_written: Option<bool>) {
+        let WaitingNote {
+            text, file_path, ..
+        } = &self.note;
+        self.note.text = remarks::with_outcome(text, file_path, is_written);
     }
 
     /// The person's judgement of changes that were written already, one file at least.
@@ -94,8 +134,8 @@ impl Remark {
     /// The one that is kept by this name, if its agent is known.
     pub(crate) fn of_waiting(name: String, note: WaitingNote) -> Option<Self> {
         let agent = Dialect::from_name(&note.agent)?;
-        let remark = Self::of(agent.into(), note);
-        Some(Self { name, ..remark })
+        let remark = Self::of(agent.into(), note).named(name);
+        Some(remark.without_outcome())
     }
 
     /// The same for an agent of this kind and process, by a hook or in place of the selection, said now in these folders.

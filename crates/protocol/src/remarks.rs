@@ -58,12 +58,37 @@ pub fn not_written(why: &str) -> String {
 
 /// The decision about the change to a file, with the person's notes on the text that was `shown`.
 pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) -> String {
-    let decided = if is_accepted { "accepted" } else { "rejected" };
-    let start = format!("The user {decided} your change to {file_path}");
+    let start = start_of_decided(is_accepted, file_path);
     match notes {
         [] => format!("{start}."),
         notes => format!("{start} and says{}", words(notes, shown)),
     }
+}
+
+fn start_of_decided(is_accepted: bool, file_path: &str) -> String {
+    let decided = if is_accepted { "accepted" } else { "rejected" };
+    format!("The user {decided} your change to {file_path}")
+}
+
+/// What came of an accepted change, where that is not what its agent takes it for.
+const NOT_WRITTEN: &str = " (nothing of it was written)";
+const NOT_KNOWN: &str = " (it is not known whether that was written: read the file)";
+
+/// The text of [`decided`] about an accepted change, with what came of it in place of what was known before; none if that is not
+/// known.
+pub fn with_outcome(decided: &str, file_path: &str, is_written: Option<bool>) -> String {
+    let start = start_of_decided(true, file_path);
+    let Some(rest) = decided.strip_prefix(&start) else {
+        return decided.to_owned();
+    };
+    let mut former = [NOT_WRITTEN, NOT_KNOWN].into_iter();
+    let rest = former.find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
+    let came_of = match is_written {
+        Some(true) => "",
+        Some(false) => NOT_WRITTEN,
+        None => NOT_KNOWN,
+    };
+    format!("{start}{came_of}{rest}")
 }
 
 /// The person has not decided about a change that was written already, and says something of the text that was `shown`.

@@ -45,6 +45,9 @@ pub struct WaitingNote {
     pub text: String,
     /// True if the change was accepted that it is about, or was written already.
     pub is_accepted: bool,
+    /// True if the agent was to write that change, and it is not known what came of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_awaited: bool,
     /// True if the file exists, or was to exist soon.
     pub is_there: bool,
     /// True if a hook of the agent is to take it.

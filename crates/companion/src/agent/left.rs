@@ -3,9 +3,10 @@
 
 use std::time::Instant;
 
-use pillion_changes::WaitingNote;
+use pillion_changes::{WaitingNote, WriteOutcome};
 use pillion_protocol::{AgentProcess, Dialect, IdeContext};
 use pillion_text::counted;
+use pillion_view::DiffId;
 
 use super::{Agent, Agents};
 use crate::remark::Remark;
@@ -32,12 +33,19 @@ impl Agents {
     /// The agent of this session may not come back: what it is told waits for whoever takes its place.
     pub(crate) fn leave_notes(&mut self, session: &SessionId) {
         if let Some(agent) = self.agents.get_mut(session) {
-            let mut remarks = agent.notes.take_remarks().unwrap_or_default();
-            for remark in &mut remarks {
-                remark.note.process = agent.process;
-            }
-            self.left_notes.append(&mut remarks);
+            let remarks = agent.notes.take_remarks().unwrap_or_default();
+            let left = remarks.into_iter().map(|it| it.left_by(agent.process));
+            self.left_notes.extend(left);
         }
+    }
+
+    /// This came of the acceptance of a diff. Returns the notes that say so from now on.
+    pub(crate) fn came_of(&mut self, id: DiffId, outcome: &WriteOutcome) -> Vec<&Remark> {
+        let agents = self.agents.values_mut();
+        let remarks = agents.flat_map(|agent| agent.notes.all_mut());
+        let mut about: Vec<_> = remarks.chain(&mut self.left_notes).collect();
+        about.retain_mut(|it| it.came_of(id, outcome));
+        about.into_iter().map(|it| &*it).collect()
     }
 
     /// Commands in its hooks tell of this agent. What hooks are to take waits for them, if the one that has it cannot be given it: a
@@ -126,7 +134,7 @@ impl Agents {
         let mut agents: Vec<_> = self.agents.values().collect();
         agents.sort_by_key(|agent| agent.kind.name());
         let here = agents.into_iter().flat_map(|agent| {
-            let waiting = agent.notes.unread();
+            let waiting = agent.notes.untold();
             waiting.map(|it| format!("{} has not read yet: {}", agent.kind, it.text()))
         });
         let left = self.left_notes.iter().filter_map(|it| {
@@ -217,9 +225,9 @@ mod tests {
             file_path: "/a".to_owned(),
             lines: None,
             text: "from the store".to_owned(),
-            is_accepted: false,
             is_there: true,
             is_for_hook: true,
+            ..WaitingNote::default()
         };
         let found = || {
             vec![
@@ -237,6 +245,99 @@ mod tests {
         assert_eq!(notes.take().as_deref(), Some("from the store"));
         notes.goes_on();
         assert_eq!(agents.take_told(), ["1"]);
+    }
+
+    /// A reason, or a note with an acceptance, that went into the answer of a hook.
+    #[test]
+    fn what_an_answer_says_is_told_again_only_if_the_agent_ends_before_it_goes_on() {
+        use pillion_protocol::{Note, Outcome};
+        use pillion_view::ask::{ToolCall, WorkStep};
+        let begins = |is_shown| {
+            WorkStep::CallBegins(ToolCall {
+                is_shown,
+                ..ToolCall::default()
+            })
+        };
+        let ends = || WorkStep::CallEnds("1".to_owned());
+        let (written, differently) = (WriteOutcome::Written, WriteOutcome::WrittenDifferently);
+        let not_written = WriteOutcome::NotWritten {
+            why: "x".to_owned(),
+        };
+        let accepted = "The user accepted your change to /a";
+        let plain = format!("{accepted} and says: no");
+        let not_known = format!(
+            "{accepted} (it is not known whether that was written: read the file) and says: no"
+        );
+        let nothing = format!("{accepted} (nothing of it was written) and says: no");
+        let reject = "The user rejected your change to /a and says: no";
+        let id = DiffId(7);
+        for (steps, has_it) in [
+            (vec![], false),
+            (vec![begins(true)], false),
+            (vec![begins(true), ends()], false),
+            (vec![WorkStep::CallFails("1".to_owned())], false),
+            (vec![begins(false)], true),
+            (vec![ends(), WorkStep::TurnEnds], true),
+            (vec![WorkStep::TurnBegins("go".to_owned())], true),
+        ] {
+            for (outcome, came_of, told) in [
+                (Outcome::Rejected, None, reject),
+                (Outcome::accepted("x"), None, &*not_known),
+                (Outcome::accepted("x"), Some(&written), &plain),
+                (Outcome::accepted("x"), Some(&differently), &plain),
+                (Outcome::accepted("x"), Some(&not_written), &nothing),
+            ] {
+                for is_known_before in [true, false] {
+                    let case = format!("{steps:?} {outcome:?} {came_of:?} {is_known_before}");
+                    let (mut agents, now) = (Agents::default(), Instant::now());
+                    let comes = |agents: &mut Agents, name, pid| {
+                        let (session, _) = agents.by_hooks(Dialect::CodexCli, name).unwrap();
+                        agents.get_mut(&session).unwrap().process = Some(process(pid));
+                        agents.give_notes(&session, &IdeContext::default(), now, |it| it.pid != 1);
+                        session
+                    };
+                    let first = comes(&mut agents, "first", 1);
+                    let notes = [Note::on_all("no")];
+                    let for_hook = pillion_protocol::Proposer::For(Dialect::CodexCli);
+                    let mut remark = Remark::new(for_hook, "/a", &outcome, "x", true, &notes)
+                        .unwrap()
+                        .about(id)
+                        .named("note".to_owned());
+                    remark.note.is_for_hook = true;
+                    let its = agents.get_mut(&first).unwrap();
+                    its.notes.add_answered(&"hook".into(), remark);
+                    assert_eq!(agents.waiting_notes(), [""; 0], "it is on its way");
+                    for step in &steps {
+                        agents.step(&first, super::super::Signal::Takes(step, false), now);
+                    }
+                    let knows = |agents: &mut Agents| {
+                        let about = came_of.map_or(0, |it| agents.came_of(id, it).len());
+                        let is_about = came_of.is_some() && !has_it && outcome != Outcome::Rejected;
+                        assert_eq!(about, usize::from(is_about), "{case}");
+                    };
+                    if is_known_before {
+                        knows(&mut agents);
+                    }
+                    // To the one that lives it is never said twice.
+                    let its = &mut agents.get_mut(&first).unwrap().notes;
+                    assert_eq!((its.take(), its.wait()), (None, !has_it), "{case}");
+                    agents.remove(&first, now);
+                    assert_eq!(agents.waiting_notes().len(), usize::from(!has_it), "{case}");
+                    let next = comes(&mut agents, "next", 2);
+                    if !is_known_before {
+                        knows(&mut agents);
+                    }
+                    let its = &mut agents.get_mut(&next).unwrap().notes;
+                    let expected = (!has_it).then_some(told);
+                    assert_eq!(its.take().as_deref(), expected, "{case}");
+                    its.goes_on();
+                    assert_eq!(agents.take_told(), ["note"], "{case}");
+                    agents.remove(&next, now);
+                    let last = comes(&mut agents, "last", 3);
+                    assert_eq!(agents.get_mut(&last).unwrap().notes.take(), None, "{case}");
+                }
+            }
+        }
     }
 
     /// The person has cleared the conversation of an agent whose hooks tell of it: its process begins another session. Two sessions

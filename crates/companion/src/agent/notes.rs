@@ -11,6 +11,7 @@ use pillion_protocol::record::Recorded;
 use pillion_protocol::{File, IdeContext, Position, Range};
 
 use crate::remark::{Remark, edits};
+use crate::sessions::SessionId;
 
 /// An agent that never says that a prompt was sent has begun another turn if it does something after so long a silence.
 const SILENCE: Duration = Duration::from_secs(2 * 60);
@@ -22,6 +23,9 @@ pub(crate) struct Notes {
     /// Those that a hook has got. The agent has them when it goes on: a person who breaks off the prompt that carries them, or who
     /// ends the agent, takes them out of its conversation.
     handed: Vec<Remark>,
+    /// Those that went into the answers to calls, each with the session to whose proposal. The agent has them when it goes on; what
+    /// its conversation has of that call, the next prompt does not take out.
+    answered: Vec<(SessionId, Remark)>,
     /// The person's edits of texts that the agent is writing.
     edits: Vec<String>,
     /// The names of those that the agent has, or that nobody will read any more.
@@ -71,22 +75,45 @@ impl Notes {
         waiting.remarks.push(remark);
     }
 
-    /// A hook has got this remark as its answer.
-    pub(crate) fn add_handed(&mut self, remark: Remark) {
-        self.handed.push(remark);
+    /// This remark is in the answer to a call of this session's.
+    pub(crate) fn add_answered(&mut self, to: &SessionId, remark: Remark) {
+        self.answered.push((Arc::clone(to), remark));
     }
 
-    /// The agent goes on: it has what its hooks have got.
+    /// What was answered to this session has not reached the agent.
+    pub(crate) fn is_unanswered(&mut self, session: &SessionId) {
+        let its = self.answered.extract_if(.., |(to, _)| to == session);
+        let its: Vec<_> = its.map(|(_, remark)| remark).collect();
+        self.wait_again(its);
+    }
+
+    /// The agent's model goes on: it has what its hooks have got.
     pub(crate) fn goes_on(&mut self) {
+        self.has_prompt();
+        self.has_answers();
+    }
+
+    /// The agent's model has read its prompt.
+    pub(crate) fn has_prompt(&mut self) {
         let handed = std::mem::take(&mut self.handed);
         self.told.extend(names(&handed));
     }
 
-    /// Another prompt is sent, and the agent has not gone on: what its hooks have got waits again.
-    pub(crate) fn hand_again(&mut self) {
+    fn has_answers(&mut self) {
+        let answered = self.answered.drain(..).map(|(_, it)| it.name().to_owned());
+        self.told.extend(answered);
+    }
+
+    /// Another prompt is sent, and the agent has not gone on: what went with the last one waits again.
+    pub(crate) fn is_prompted_again(&mut self) {
+        self.has_answers();
         let handed = std::mem::take(&mut self.handed);
-        if !handed.is_empty() {
-            self.put_back(handed);
+        self.wait_again(handed);
+    }
+
+    fn wait_again(&mut self, remarks: Vec<Remark>) {
+        if !remarks.is_empty() {
+            self.put_back(remarks);
         }
     }
 
@@ -248,8 +275,21 @@ impl Notes {
 
     /// The remarks that the agent may not have.
     pub(crate) fn unread(&self) -> impl Iterator<Item = &Remark> {
+        let answered = self.answered.iter().map(|(_, it)| it);
+        answered.chain(self.untold())
+    }
+
+    /// Those of them that are not on their way to it.
+    pub(crate) fn untold(&self) -> impl Iterator<Item = &Remark> {
         let waiting = self.waiting.iter().flat_map(|it| &it.remarks);
         self.handed.iter().chain(waiting)
+    }
+
+    /// The remarks that the agent may not have, to be changed.
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Remark> {
+        let waiting = self.waiting.iter_mut().flat_map(|it| &mut it.remarks);
+        let answered = self.answered.iter_mut().map(|(_, it)| it);
+        answered.chain(&mut self.handed).chain(waiting)
     }
 
     /// Returns true if a hook is to take those that wait.
@@ -260,7 +300,9 @@ impl Notes {
 
     /// Takes the remarks that the agent may not have, for whoever may not be able to pass them on.
     pub(crate) fn take_remarks(&mut self) -> Option<Vec<Remark>> {
-        self.hand_again();
+        let answered = self.answered.drain(..).map(|(_, it)| it);
+        let handed: Vec<_> = answered.chain(self.handed.drain(..)).collect();
+        self.wait_again(handed);
         Some(self.waiting.take()?.remarks)
     }
 }

@@ -195,15 +195,17 @@ impl Agent {
     }
 
     fn takes(&mut self, step: &WorkStep, is_subagent: bool, now: Instant) -> Option<Effect> {
-        if !is_subagent && !matches!(step, WorkStep::TurnBegins(_)) {
-            self.notes.goes_on();
+        match step {
+            _ if is_subagent => {}
+            WorkStep::TurnBegins(_) => self.notes.is_prompted_again(),
+            // Its model hears of the call once that is over.
+            WorkStep::CallEnds(_) | WorkStep::CallFails(_) => self.notes.has_prompt(),
+            WorkStep::CallBegins(call) if call.is_shown => self.notes.has_prompt(),
+            WorkStep::CallBegins(_) | WorkStep::TurnEnds => self.notes.goes_on(),
         }
         self.calls.note(step, is_subagent);
         match step {
-            WorkStep::TurnBegins(_) => {
-                self.turn.begins_and_ends_are_told(now);
-                self.notes.hand_again();
-            }
+            WorkStep::TurnBegins(_) => self.turn.begins_and_ends_are_told(now),
             WorkStep::CallBegins(call) => {
                 self.guards.called(&call.id);
                 self.turn.works(is_subagent, now);
@@ -460,8 +462,8 @@ mod tests {
             WorkStep::CallBegins(ask::ToolCall {
                 id: "1".to_owned(),
                 tool: "Edit".to_owned(),
-                path: None,
                 subagent: subagent.map(str::to_owned),
+                ..ask::ToolCall::default()
             })
         };
         let turn = || WorkStep::TurnBegins("go".to_owned());

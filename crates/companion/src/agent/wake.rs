@@ -78,7 +78,10 @@ impl Agents {
         match self.agents.get_mut(&handed.session) {
             _ if is_passed_on => self.told.extend(names(&handed.remarks)),
             Some(agent) => agent.notes.put_back(handed.remarks),
-            None => self.left_notes.extend(handed.remarks),
+            None => {
+                let left = handed.remarks.into_iter().map(Remark::without_outcome);
+                self.left_notes.extend(left);
+            }
         }
         Some(handed.session)
     }

@@ -72,7 +72,7 @@ impl<C> Diffs<C> {
             delivery,
             accepted,
             proposed,
-            remark: remark.map(Box::new),
+            remark: remark.map(|it| Box::new(it.about(id))),
             judgement: judgement.map(Box::new),
         })
     }

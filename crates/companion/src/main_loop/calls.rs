@@ -340,7 +340,7 @@ fn step_of(call: &ToolCall) -> Option<(WorkStep, Option<String>)> {
                 id: hook.id.clone(),
                 tool: hook.tool.clone(),
                 path: path.map(PathBuf::from),
-                subagent: None,
+                ..ask::ToolCall::default()
             };
             (WorkStep::CallBegins(call), hook)
         }

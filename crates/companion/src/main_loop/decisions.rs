@@ -325,7 +325,7 @@ impl MainLoop {
         } else {
             return Some(self.tell_later_of(&session, &remark));
         }
-        self.handed(&session, *remark);
+        self.answered(&session, &session, *remark);
         Some(told_now)
     }
 

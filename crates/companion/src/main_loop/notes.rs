@@ -175,10 +175,10 @@ impl MainLoop {
         }
     }
 
-    /// A hook of the agent has got this as its answer.
-    pub(super) fn handed(&mut self, session: &SessionId, remark: Remark) {
-        if let Some((agent, remark)) = self.keep(session, remark, true) {
-            agent.notes.add_handed(remark);
+    /// This is in the answer to a call of this session's, which is the agent's own or that of its hook.
+    pub(super) fn answered(&mut self, agents: &SessionId, to: &SessionId, remark: Remark) {
+        if let Some((agent, remark)) = self.keep(agents, remark, true) {
+            agent.notes.add_answered(to, remark);
             self.report_status();
         }
     }

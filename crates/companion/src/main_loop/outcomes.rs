@@ -58,8 +58,10 @@ impl MainLoop {
                     remark,
                     judgement,
                 } => {
+                    let turn_of = { self.proposers.turn_of(&session) }
+                        .map(|(turn_of, proposer)| (Arc::clone(turn_of), proposer));
                     if let Some((id, judgement)) = delivery.id.zip(judgement) {
-                        match self.proposers.turn_of(&session) {
+                        match &turn_of {
                             Some((turn_of, proposer)) => {
                                 self.recording.goes_on(turn_of, proposer.name());
                                 self.recording.decided(turn_of, id, *judgement);
@@ -72,8 +74,14 @@ impl MainLoop {
                     }
                     self.notify(&session, delivery, accepted, proposed);
                     let is_hooked = self.agents.is_hooked(&session);
-                    if let Some(remark) = remark.filter(|remark| remark.is_taken(is_hooked)) {
-                        self.remark(&session, *remark, is_hooked);
+                    match (remark, turn_of) {
+                        (Some(remark), Some((turn_of, _))) => {
+                            self.answered(&turn_of, &session, *remark);
+                        }
+                        (Some(remark), None) if remark.is_taken(is_hooked) => {
+                            self.remark(&session, *remark, is_hooked);
+                        }
+                        _ => {}
                     }
                     self.report_status();
                 }
@@ -164,6 +172,9 @@ impl MainLoop {
     fn note_outcome(&mut self, id: DiffId, outcome: WriteOutcome) {
         self.last_decision.came_of(id, &outcome);
         self.diffs.came_of(id, &outcome);
+        for remark in self.agents.came_of(id, &outcome) {
+            self.kept_notes.keep_as(remark.name(), remark.note.clone());
+        }
         self.report_status();
         self.recording.came_of(id, outcome);
     }

@@ -23,6 +23,8 @@ impl MainLoop {
         turn_of: Option<SessionId>,
         news: mpsc::UnboundedSender<News>,
     ) -> SessionId {
+        let agent = turn_of.as_ref().and_then(|it| self.agents.get_mut(it));
+        agent.into_iter().for_each(|it| it.notes.goes_on());
         self.proposers.come(proposer, turn_of, news)
     }
 
@@ -76,8 +78,19 @@ impl MainLoop {
             .tell(session, News::Decided(Box::new(delivery)));
     }
 
-    /// It waits no more, and has not got these: its views go away.
-    pub(crate) fn proposer_gone(&mut self, session: &SessionId, lost: Vec<Delivery>, now: Instant) {
+    /// It waits no more, and has not got these: its views go away. `is_told` if its agent is told all that was decided.
+    pub(crate) fn proposer_gone(
+        &mut self,
+        session: &SessionId,
+        lost: Vec<Delivery>,
+        is_told: bool,
+        now: Instant,
+    ) {
+        let turn_of = self.proposers.turn_of(session).filter(|_| !is_told);
+        let agent = turn_of.and_then(|(turn_of, _)| self.agents.get_mut(turn_of));
+        agent
+            .into_iter()
+            .for_each(|it| it.notes.is_unanswered(session));
         for delivery in &lost {
             self.written.withdraw(session, &delivery.file_path);
         }

@@ -70,7 +70,15 @@ impl MainLoop {
 
     /// What the person does about each of them.
     pub(super) fn unconnected(&self) -> impl Iterator<Item = String> {
-        let is_away = |it: &&Running| self.sessions.of_process(&[it.pid]).is_none();
+        let listening = self.sessions.listening();
+        // One that has just come has yet to say which process it is.
+        let unnamed = listening
+            .into_iter()
+            .filter(|it| self.sessions.process(&it.session).is_none());
+        let unnamed: Vec<_> = unnamed.map(|it| it.agent).collect();
+        let is_away = move |it: &&Running| {
+            self.sessions.of_process(&[it.pid]).is_none() && !unnamed.contains(&it.agent)
+        };
         self.running.iter().filter(is_away).map(|Running { agent, pid }| {
             format!("{agent} (process {pid}) runs in this folder and is not connected: type /ide in it")
         })

@@ -118,7 +118,7 @@ fn what_is_pressed_twice_decides_nothing_in_the_buffer_below(version: EmacsVersi
 #[each_emacs]
 fn who_is_in_a_proposal_whose_agent_is_gone_stays_in_it(version: EmacsVersion) {
     let world = World::new(version);
-    let gone = "Gemini CLI does not wait for a.txt any more: nothing was decided";
+    let gone = "Gemini CLI does not wait for a.txt here any more: nothing was decided";
     world.emacs.eval("(setq pillion-editing-delay 1.0)");
     for (mine, leave) in [
         ("", "<C-c><C-c>"),

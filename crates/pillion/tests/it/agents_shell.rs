@@ -439,8 +439,7 @@ fn nobody_speaks_for_the_hooks_of_a_process_that_has_not_started_them() {
         tell(WorkStep::CallBegins(ToolCall {
             id: "1".to_owned(),
             tool: "bash".to_owned(),
-            path: None,
-            subagent: None,
+            ..ToolCall::default()
         }));
         fs::write(&path, format!("{process}\n")).unwrap();
         tell(WorkStep::CallEnds("1".to_owned()));

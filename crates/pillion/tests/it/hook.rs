@@ -49,22 +49,6 @@ impl Hook {
         Self::write(sandbox, args, call.to_string().as_bytes())
     }
 
-    /// Of an agent that says which process it is, and lives until it is ended.
-    pub fn of_agent(sandbox: &Sandbox, name: &str, call: &Value) -> Self {
-        let script = "CLAUDE_PID=$$ \"$0\" hook \"$1\"; exec sleep 1000";
-        let mut agent = Command::new("sh");
-        agent.args(["-c", script, env!("CARGO_BIN_EXE_pillion"), name]);
-        agent.env_clear().envs(sandbox.home.env().iter());
-        agent.current_dir(sandbox.home.workspace());
-        Self::run(&mut agent, call.to_string().as_bytes())
-    }
-
-    /// Ends the agent.
-    pub fn end_agent(mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-
     fn write(sandbox: &Sandbox, args: &[&str], input: &[u8]) -> Self {
         Self::run(&mut sandbox.command([&["hook"], args].concat()), input)
     }
@@ -92,6 +76,55 @@ impl Hook {
             },
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+}
+
+/// The process of an agent that starts hooks: a shell, which says that it is the agent. Dropping it kills it.
+pub struct AgentProcess(Child);
+
+impl AgentProcess {
+    pub fn start(sandbox: &Sandbox) -> Self {
+        let mut shell = Command::new("sh");
+        shell.env_clear().envs(sandbox.home.env().iter());
+        shell.current_dir(sandbox.home.workspace());
+        Self(shell.stdin(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// Starts a hook, and returns what waits for its answer, which comes once.
+    pub fn calls(
+        &mut self,
+        sandbox: &Sandbox,
+        name: &str,
+        call: &Value,
+    ) -> impl FnOnce() -> Answer {
+        let place = tempfile::tempdir_in(sandbox.home.tmp()).unwrap();
+        fs::write(place.path().join("call"), call.to_string()).unwrap();
+        let (program, at) = (env!("CARGO_BIN_EXE_pillion"), place.path().display());
+        let line = format!(
+            "CLAUDE_PID=$$ '{program}' hook {name} <{at}/call >{at}/out 2>{at}/err; echo $? >{at}/code\n"
+        );
+        let stdin = self.0.stdin.as_mut().unwrap();
+        stdin.write_all(line.as_bytes()).unwrap();
+        move || {
+            let read = |file: &str| fs::read_to_string(place.path().join(file)).unwrap_or_default();
+            let started = Instant::now();
+            while !read("code").ends_with('\n') {
+                assert!(started.elapsed() < SOON, "the hook gives no answer");
+                pause(started);
+            }
+            Answer {
+                code: read("code").trim_end().parse().ok(),
+                output: serde_json::from_str(&read("out")).unwrap_or_default(),
+                stderr: read("err"),
+            }
+        }
+    }
+}
+
+impl Drop for AgentProcess {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -1268,11 +1301,19 @@ fn what_changes_again_after_it_was_accepted_is_denied_and_the_view_says_so() {
         let hook = Hook::call(&sandbox, &["claude"], &call);
         let id = number(&pending(&sandbox, 1)[0]);
         signal(&hook.0, "STOP");
-        sandbox.insist(["accept", &id]).expect(0);
+        let accept = [
+            "accept",
+            &id,
+            "--note",
+            path.to_str().unwrap(),
+            "and the tests?",
+        ];
+        sandbox.insist(accept).expect(0);
         change_file(&path, newer);
         signal(&hook.0, "CONT");
-        hook.answer()
-            .expect_denied("changed again after it was accepted");
+        let answer = hook.answer();
+        answer.expect_denied("changed again after it was accepted");
+        answer.expect_denied("and says: and the tests?");
         serve.said("a.txt changed again after you accepted its change");
     }
 }

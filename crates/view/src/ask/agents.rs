@@ -121,7 +121,7 @@ pub enum WorkStep {
 }
 
 /// A call of a tool that is about to run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
     /// The name by which it is known when it has run.
@@ -138,6 +138,9 @@ pub struct ToolCall {
     /// The subagent that makes it, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent: Option<String>,
+    /// True if the person has decided about it: it was called before that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shown: bool,
 }
 
 /// An agent that is connected, and whose hook was called.

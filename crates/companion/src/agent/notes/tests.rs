@@ -322,17 +322,17 @@ fn what_a_hook_has_got_waits_again_until_the_agent_goes_on() {
     let first = notes.hand().unwrap();
     assert!(notes.wait() && notes.hand().is_none() && notes.take_told().is_empty());
     notes.add_for_hook(rejected("second"));
-    notes.hand_again();
+    notes.is_prompted_again();
     let both = notes.hand().unwrap();
     assert!(both.starts_with(&first) && both.ends_with("says: second"));
-    notes.add_handed(rejected("third"));
+    notes.add_answered(&"s".into(), rejected("third"));
     assert_eq!(notes.unread().count(), 3);
     notes.goes_on();
     assert_eq!((notes.take_told().len(), notes.wait()), (3, false));
-    notes.hand_again();
+    notes.is_prompted_again();
     assert_eq!(notes.hand(), None);
     // Whoever is to pass them on gets what a hook has got, too.
-    notes.add_handed(rejected("fourth"));
+    notes.add_answered(&"s".into(), rejected("fourth"));
     assert!(notes.are_for_hook());
     assert!(
         notes

@@ -162,8 +162,7 @@ async fn the_hub_answers_while_twenty_thousand_changes_are_recorded_and_judged()
         let call = ToolCall {
             id: "1".to_owned(),
             tool: "Bash".to_owned(),
-            path: None,
-            subagent: None,
+            ..ToolCall::default()
         };
         work(WorkStep::CallBegins(call)).await;
     };

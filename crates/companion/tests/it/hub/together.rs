@@ -170,8 +170,7 @@ async fn an_agent_that_speaks_by_hooks_only_keeps_its_companion_until_it_has_end
         WorkStep::CallBegins(ToolCall {
             id: "1".to_owned(),
             tool: "Bash".to_owned(),
-            path: None,
-            subagent: None,
+            ..ToolCall::default()
         })
     };
     for steps in [
@@ -268,7 +267,7 @@ async fn a_turn_that_is_told_by_hooks_ends_with_its_companion() {
         id: id.to_owned(),
         tool: "Write".to_owned(),
         path: Some(file.clone().into()),
-        subagent: None,
+        ..ToolCall::default()
     };
     world
         .work(port, None, WorkStep::CallBegins(call("1")))

@@ -275,7 +275,15 @@ impl Judge<'_, '_> {
                     false => Some(Loss::WithItsSet),
                 };
                 let kept = self.unwritten(companion, ends, proposed, how);
-                return Ruling::Denied(undecided(&changed_again(path), &kept));
+                let said = changes.iter().zip(ends).filter_map(|(change, end)| {
+                    let shown = end.accepted().or(change.after.text()).unwrap_or_default();
+                    let is_accepted = end.accepted().is_some();
+                    let told = || remarks::decided(is_accepted, &change.path, end.notes(), shown);
+                    (!end.notes().is_empty()).then(told)
+                });
+                let why = [undecided(&changed_again(path), &kept)];
+                let told: Vec<_> = why.into_iter().chain(said).collect();
+                return Ruling::Denied(told.join("\n"));
             }
         };
         self.tell_accepted(companion, &changes, &decided);

@@ -1,14 +1,15 @@
 //! Tells the companion of the work of the hook's agent, so that what the agent changes is recorded.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use pillion_changes::turn::first_words;
 use pillion_hooks::{Call, Event, HookProtocol, Scope};
 use pillion_protocol::Dialect;
 use pillion_view::ask::{Ask, ToolCall, Work, WorkStep};
 
-use super::agent;
 use super::find::Companions;
+use super::{IS_SHOWN, agent};
 use crate::args::Target;
 
 /// The step that a call of the hook stands for; none if it is none that changes files.
@@ -23,6 +24,7 @@ pub fn step(protocol: &dyn HookProtocol, call: &Call) -> Option<WorkStep> {
                 tool: call.tool.clone(),
                 path: file(scope),
                 subagent: call.subagent.clone(),
+                is_shown: IS_SHOWN.load(Ordering::Relaxed),
             })
         }
         Event::AfterTool => WorkStep::CallEnds(call.key(&scope()?)),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::diff::{number, pending};
-use crate::hook::Hook;
+use crate::hook::{AgentProcess, Hook};
 use crate::log::came_of;
 use crate::sandbox::Serve;
 
@@ -328,6 +328,7 @@ fn a_turn_that_began_with_a_rejected_change_ends_with_its_agent_or_as_that_says(
         let world = World::new();
         let _serve = world.sandbox.serve::<&str>([]);
         let agent = Agent::new(&world, name);
+        let mut process = AgentProcess::start(&world.sandbox);
         let input = json!({"file_path": agent.file, "old_string": "six", "new_string": "6"});
         let mut call = json!({
             "session_id": "s", "cwd": world.root, "permission_mode": "bypassPermissions",
@@ -335,9 +336,10 @@ fn a_turn_that_began_with_a_rejected_change_ends_with_its_agent_or_as_that_says(
         });
         let all = call.as_object_mut().unwrap();
         all.extend(fields.as_object().unwrap().clone());
-        let hook = Hook::of_agent(&world.sandbox, name, &call);
+        let answer = process.calls(&world.sandbox, name, &call);
         let diff = number(&pending(&world.sandbox, 1)[0]);
         world.sandbox.insist(["reject", &diff]).expect(0);
+        answer();
         let store = world.sandbox.home.changes_store();
         let turn = || {
             store
@@ -358,10 +360,9 @@ fn a_turn_that_began_with_a_rejected_change_ends_with_its_agent_or_as_that_says(
                     ("session_id".to_owned(), "s".into()),
                     ("cwd".to_owned(), json!(world.root)),
                 ]);
-                Hook::call(&world.sandbox, &[name], &end).answer();
-                hook.end_agent();
+                process.calls(&world.sandbox, name, &end)();
             }
-            None => hook.end_agent(),
+            None => drop(process),
         }
         while turn().is_some_and(|it| it.ended.is_none()) {
             assert!(started.elapsed() < SOON, "{name}: it goes on");
@@ -370,5 +371,74 @@ fn a_turn_that_began_with_a_rejected_change_ends_with_its_agent_or_as_that_says(
         fs::write(world.root.join("mine"), "").unwrap();
         let said = world.sandbox.run(["turns"]).expect(0).stdout;
         assert!(said.contains("0 files, 1 rejected"), "{name}: {said}");
+    }
+}
+
+/// The answer of a hook has reached nobody if its agent ends before it goes on.
+#[test]
+fn what_was_said_with_a_decision_is_told_at_the_next_session_if_the_agent_ended_with_it() {
+    for (is_accepted, goes_on) in [(false, false), (true, false), (false, true), (true, true)] {
+        let case = format!("accepted: {is_accepted}, goes on: {goes_on}");
+        let world = World::new();
+        let _serve = world.sandbox.serve::<&str>([]);
+        let agent = Agent::new(&world, "claude");
+        let calls = |process: &mut AgentProcess, event: &str, session: &str, fields: &Value| {
+            let mut call = json!({
+                "hook_event_name": event, "session_id": session, "cwd": world.root,
+                "permission_mode": "bypassPermissions", "prompt": "go on",
+            });
+            let all = call.as_object_mut().unwrap();
+            all.extend(fields.as_object().unwrap().clone());
+            process.calls(&world.sandbox, "claude", &call)
+        };
+        let tells = |process: &mut AgentProcess, event: &str, session: &str| {
+            let answer = calls(process, event, session, &json!({}))();
+            answer.output.to_string()
+        };
+        let mut first = AgentProcess::start(&world.sandbox);
+        let path = agent.file.to_str().unwrap();
+        let input = json!({"file_path": path, "old_string": "six", "new_string": "6"});
+        let edit = json!({"tool_name": "Edit", "tool_input": input, "tool_use_id": "1"});
+        let asks = calls(&mut first, "PreToolUse", "first", &edit);
+        let diff = number(&pending(&world.sandbox, 1)[0]);
+        let args = match is_accepted {
+            true => vec!["accept", &diff, "--note", path, "use the table"],
+            false => vec!["reject", &diff, "--because", "use the table"],
+        };
+        world.sandbox.insist(args).expect(0);
+        let answer = asks().output.to_string();
+        assert!(answer.contains("use the table"), "{case}: {answer}");
+        if goes_on {
+            tells(&mut first, "Stop", "first");
+        }
+        drop(first);
+        let store = world.sandbox.home.changes_store();
+        let started = Instant::now();
+        let is_over = || {
+            let numbers = store.numbers().unwrap();
+            let mut turns = numbers.iter().map(|it| store.turn(*it).unwrap());
+            numbers.len() == 1 && turns.all(|it| it.ended.is_some())
+        };
+        while !is_over() {
+            assert!(started.elapsed() < SOON, "{case}: the turn goes on");
+            pause(started);
+        }
+        let mut next = AgentProcess::start(&world.sandbox);
+        let told = tells(&mut next, "UserPromptSubmit", "next");
+        assert_eq!(told.contains("use the table"), !goes_on, "{case}: {told}");
+        let what = match is_accepted {
+            // Nobody says of it that it was made.
+            true => format!("The user accepted your change to {path} ("),
+            false => format!("The user rejected your change to {path} and says"),
+        };
+        assert_eq!(told.contains(&what), !goes_on, "{case}: {told}");
+        tells(&mut next, "Stop", "next");
+        let told = tells(&mut next, "UserPromptSubmit", "next");
+        assert!(!told.contains("use the table"), "{case}: {told}");
+        let none = "nothing that you said waits for an agent here\n";
+        while world.sandbox.run(["notes"]).expect(0).stdout != none {
+            assert!(started.elapsed() < SOON, "{case}: it waits still");
+            pause(started);
+        }
     }
 }
