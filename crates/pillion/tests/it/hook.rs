@@ -96,7 +96,7 @@ impl AgentProcess {
         sandbox: &Sandbox,
         name: &str,
         call: &Value,
-    ) -> impl FnOnce() -> Answer {
+    ) -> impl FnOnce() -> Answer + use<> {
         let place = tempfile::tempdir_in(sandbox.home.tmp()).unwrap();
         fs::write(place.path().join("call"), call.to_string()).unwrap();
         let (program, at) = (env!("CARGO_BIN_EXE_pillion"), place.path().display());
@@ -1295,25 +1295,20 @@ fn what_changes_again_after_it_was_accepted_is_denied_and_the_view_says_so() {
     let sandbox = Sandbox::new();
     let mut serve = sandbox.serve::<&str>([]);
     let path = sandbox.home.workspace().join("a.txt");
+    let line = format!("{}:1", path.display());
     for newer in NEWER {
         sandbox.home.file("a.txt", BEFORE);
         let call = edit(&sandbox, &path, "two", "zwei");
         let hook = Hook::call(&sandbox, &["claude"], &call);
         let id = number(&pending(&sandbox, 1)[0]);
         signal(&hook.0, "STOP");
-        let accept = [
-            "accept",
-            &id,
-            "--note",
-            path.to_str().unwrap(),
-            "and the tests?",
-        ];
+        let accept = ["accept", &id, "--note", &line, "and the tests?"];
         sandbox.insist(accept).expect(0);
         change_file(&path, newer);
         signal(&hook.0, "CONT");
         let answer = hook.answer();
         answer.expect_denied("changed again after it was accepted");
-        answer.expect_denied("and says: and the tests?");
+        answer.expect_denied("line 1 (`one`): and the tests?");
         serve.said("a.txt changed again after you accepted its change");
     }
 }
