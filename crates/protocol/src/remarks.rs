@@ -451,17 +451,17 @@ mod tests {
         let again = "Do not make that change again unless they ask for it.";
         let accepted = decided(true, "/a", &why, "");
         let not_known = with_outcome(&accepted, "/a", None);
-        let not_written = with_outcome(&not_known, "/a", Some(false));
+        let unwritten = with_outcome(&not_known, "/a", Some(false));
         let rejected = decided(false, "/a", &why, "");
         for (told, expected) in [
-            (with_outcome(&not_written, "/a", Some(true)), accepted),
+            (with_outcome(&unwritten, "/a", Some(true)), accepted),
             (with_outcome(&rejected, "/a", None), rejected),
             (
                 not_known,
                 "The user accepted your change to /a (it is not known whether that was written: read the file) and says: use the table".to_owned(),
             ),
             (
-                not_written,
+                unwritten,
                 "The user accepted your change to /a (nothing of it was written) and says: use the table".to_owned(),
             ),
             (
