@@ -258,3 +258,44 @@ fn a_change_counts_as_accepted_if_what_was_shown_begins_where_it_begins() {
         }
     }
 }
+
+/// An accepted text is the text before for what comes after it, until all is accepted.
+#[test]
+fn what_a_command_makes_of_an_accepted_text_begins_with_that() {
+    const NICE: Step = Accepted("8\n", "NICE\n");
+    const SHELL: Step = Shell("2\n", "EVIL\n");
+    const BACK: Step = Shell("EVIL\n", "2\n");
+    const MINE: Step = Saved("5\n", "mine\n");
+    for (steps, state, before) in [
+        (&[NICE, SHELL][..], ChangeState::Unseen, "NICE"),
+        (&[NICE, SHELL, MINE], ChangeState::Unseen, "mine NICE"),
+        (&[NICE, MINE, SHELL], ChangeState::Unseen, "mine NICE"),
+        (&[NICE, SHELL, BACK], ChangeState::Accepted, ""),
+        (&[NICE, SHELL, MINE, BACK], ChangeState::Accepted, "mine"),
+        (
+            &[NICE, Accepted("3\n", "MORE\n")],
+            ChangeState::Accepted,
+            "",
+        ),
+        (&[NICE, Shell("NICE\n", "8\n")], ChangeState::Unseen, "NICE"),
+    ] {
+        for found in [Hooks, Looks] {
+            let mut lab = Lab::new(found);
+            steps.iter().for_each(|it| lab.step(*it));
+            let case = format!("{steps:?} {found:?}");
+            let kept = lab.kept();
+            let change = kept.turn.real_changes().next().expect(&case);
+            assert_eq!(kept.state(change), state, "{case}");
+            let words = |text: &str| {
+                let words = text.lines().filter(|it| it.parse::<u8>().is_err());
+                words.collect::<Vec<_>>().join(" ")
+            };
+            let text = lab.store.text_of(&change.before).unwrap().unwrap();
+            assert_eq!(words(std::str::from_utf8(&text).unwrap()), before, "{case}");
+            if state == ChangeState::Unseen {
+                lab.step(TakenBack);
+                assert_eq!(words(&lab.text()), before, "{case}");
+            }
+        }
+    }
+}
