@@ -169,10 +169,8 @@ impl Head {
         new: &str,
         what: Option<&str>,
     ) -> Remark {
-        let is_stash = self.stash > before.stash;
         let back = match () {
             () if self.is_jj => Some("jj undo".to_owned()),
-            () if is_stash => Some("git stash pop".to_owned()),
             () if self.place != before.place => Some(format!("git checkout {}", before.place)),
             () if old != new => Some(format!("git reset --keep {old}")),
             // What was not committed is in no commit.
@@ -185,6 +183,7 @@ impl Head {
             after: if is_branch { &self.place } else { new }.to_owned(),
             what: what.map(str::to_owned),
             back,
+            is_stash: !self.is_jj && self.stash > before.stash,
             is_lost: false,
         }
     }

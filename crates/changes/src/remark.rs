@@ -46,6 +46,9 @@ pub enum Remark {
         what: Option<String>,
         /// The command that leads back; none if it is at the same commit.
         back: Option<String>,
+        /// True if what was not committed was put into git's stash, and comes out of it after that.
+        #[serde(default)]
+        is_stash: bool,
         /// True if something was overwritten that git has no copy of.
         #[serde(default)]
         is_lost: bool,
@@ -72,19 +75,29 @@ impl Remark {
                     after,
                     what,
                     back,
+                    is_stash,
                     is_lost,
                     ..
                 },
                 Self::Head {
                     before: first,
+                    after: then,
                     back: way,
+                    is_stash: was_stash,
                     is_lost: was_lost,
                     ..
                 },
-            ) if before != after => {
-                before.clone_from(first);
-                back.clone_from(way);
-                *what = None;
+            ) => {
+                if first != then {
+                    if before == after {
+                        after.clone_from(then);
+                    }
+                    before.clone_from(first);
+                    back.clone_from(way);
+                    *what = None;
+                }
+                back.take_if(|_| before == after);
+                *is_stash |= was_stash;
                 *is_lost |= was_lost;
             }
             _ => {}
@@ -145,9 +158,10 @@ impl Remark {
                 before,
                 after,
                 what,
+                is_stash,
                 is_lost,
                 ..
-            } => before == after && what.is_none() && !is_lost,
+            } => before == after && what.is_none() && !is_stash && !is_lost,
             Self::CutOff | Self::Unrecorded => false,
         }
     }
@@ -174,8 +188,12 @@ impl Remark {
                 after,
                 what,
                 back,
+                is_stash,
                 is_lost,
             } => {
+                let stash = is_stash.then_some("git stash pop");
+                let ways: Vec<_> = back.as_deref().into_iter().chain(stash).collect();
+                let back = Some(ways.join(" && ")).filter(|it| !it.is_empty());
                 let path = Some(shown(path)).filter(|it| !it.is_empty());
                 let of = path.map_or_else(String::new, |it| format!(" of {it}"));
                 let what = what

@@ -254,6 +254,40 @@ fn what_came_with_a_move_of_head_is_named_and_left_out_of_a_turn() {
     }
 }
 
+/// What was put away comes out of the stash where it was put away.
+#[test]
+fn a_stash_and_a_checkout_are_undone_by_the_command_that_is_named() {
+    for calls in [
+        &[&["stash -q", "checkout -q other"][..]][..],
+        &[&["stash -q"], &["checkout -q other"]],
+        &[&["checkout -q other"], &["stash -q"]],
+        &[&["stash -q", "checkout -q other"], &["checkout -q main"]],
+    ] {
+        let tree = repository(false);
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        let read = || {
+            let files = ["a", "b", ".git/HEAD"].map(|it| fs::read_to_string(tree.root.join(it)));
+            files.map(Result::unwrap)
+        };
+        let before = read();
+        for commands in calls {
+            call(&mut recorder, true, || {
+                commands.iter().for_each(|it| git(&tree.root, it));
+            });
+        }
+        recorder.end(SESSION).unwrap();
+        let remarks = remarks(&tree);
+        let [remark] = &*remarks else {
+            panic!("{calls:?} {remarks:?}");
+        };
+        let way = remark.split('`').nth(1).unwrap();
+        assert_ne!(read(), before, "{calls:?}");
+        shell_does(&tree, way);
+        assert_eq!(read(), before, "{calls:?} {remark}");
+    }
+}
+
 fn shell_does(tree: &WorkTree, script: &str) {
     let mut sh = Command::new("sh");
     sh.args([
