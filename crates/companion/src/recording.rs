@@ -346,15 +346,23 @@ impl Recording {
         });
     }
 
-    /// A turn of this process has ended.
-    pub(crate) fn end(&mut self, session: &SessionId, process: Option<u32>) {
+    /// A turn of this process has ended, and `resume` comes when what it has changed is put down: whatever ends this companion after
+    /// that takes nothing of it along.
+    pub(crate) fn end(
+        &mut self,
+        session: &SessionId,
+        process: Option<u32>,
+        resume: impl FnOnce(Coverage) -> Event + Send + 'static,
+    ) {
         let session = self.number(session);
-        self.order(move |recorder| {
+        let end = move |recorder: &mut Recorder| {
             if let Some(process) = process {
                 recorder.is_process(session, process);
             }
-            recorder.end(session)
-        });
+            recorder.end(session)?;
+            Ok(Coverage::NotKept)
+        };
+        self.hold(session, end, resume);
     }
 
     /// Nothing runs any more that the last turn of this session has left behind.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::time::{Duration, SystemTime};
 
 use pillion_changes::deciding::{is_any_taken_back_shown, last_act};
-use pillion_changes::{Act, ChangeRef, EntryRef, Kept, Store, StoreError, Words};
+use pillion_changes::{Act, ChangeRef, Decided, EntryRef, Kept, Store, StoreError, Words};
 use pillion_protocol::{Note, verdict};
 use pillion_text::counted;
 use pillion_view::changes::{Named, NamedAct, NotDone, Report};
@@ -50,6 +50,18 @@ pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
             };
             let nothing = format!("there is nothing {what} in turn {turn}");
             outcome.says(nothing);
+        }
+        let is_left_out = |it: &Decided| {
+            it.result
+                .as_ref()
+                .is_ok_and(|it| it.starts_with("left out"))
+        };
+        if !of_turn.decided.is_empty() && of_turn.decided.iter().all(is_left_out) {
+            outcome.fails(NotDone {
+                what: format!("nothing of turn {turn} was taken back"),
+                hint: Some(format!("`pillion revert --all {turn}` takes it back.")),
+                ..NotDone::default()
+            });
         }
         of_turn.decided.into_iter().for_each(|it| outcome.add(it));
         if let Some(error) = of_turn.failed {

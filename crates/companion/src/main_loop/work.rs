@@ -98,7 +98,10 @@ impl MainLoop {
             (WorkStep::CallEnds(id), _) => recording.after(session, id, accepted()),
             (WorkStep::CallFails(id), _) => recording.failed(session, id, accepted()),
             (WorkStep::TurnEnds, Some(subagent)) => recording.subagent_ended(session, subagent),
-            (WorkStep::TurnEnds, None) => recording.end(session, process),
+            (WorkStep::TurnEnds, None) => {
+                self.written.call_ended(now);
+                return self.recording.end(session, process, resume);
+            }
         }
         self.written.call_ended(now);
         self.handle(resume(Coverage::NotKept));

@@ -98,6 +98,53 @@ fn what_a_call_changes_while_nobody_watches_is_listed_as_unclear_in_its_turn() {
     }
 }
 
+/// What its hook has returned of is put down.
+#[test]
+fn a_turn_whose_end_was_told_is_whole_however_soon_the_companion_ends() {
+    for way in WAYS {
+        let world = World::new();
+        let serve = serve(&world, way.is_hub());
+        let agent = Agent::new(&world, "claude");
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "1"});
+        agent.tells("PreToolUse", &call);
+        for number in 0..3000 {
+            fs::write(world.root.join(format!("f{number:04}")), "new\n").unwrap();
+        }
+        agent.tells("PostToolUse", &call);
+        agent.tells("Stop", &json!({}));
+        let _serve = way.ends(&world, serve);
+        let listed = world.sandbox.run(["changes", "1"]).expect(0).stdout;
+        assert!(!listed.contains("unclear"), "{way:?} {listed}");
+        assert!(listed.contains("f2999 (new)"), "{way:?} {listed}");
+    }
+}
+
+/// Nothing is done, and a script is not told otherwise.
+#[test]
+fn a_turn_of_which_all_is_left_out_is_not_taken_back() {
+    let world = World::new();
+    let serve = serve(&world, false);
+    let agent = Agent::new(&world, "claude");
+    agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "1"});
+    agent.tells("PreToolUse", &call);
+    let _serve = Way::Own("KILL").ends(&world, serve);
+    let new = world.root.join("new.txt");
+    fs::write(&new, "new\n").unwrap();
+    agent.tells("PostToolUse", &call);
+    agent.tells("Stop", &json!({}));
+    let refused = world.sandbox.run_as_person(["revert", "1"]);
+    let hint = "`pillion revert --all 1` takes it back.";
+    refused.expect_error(1, "nothing of turn 1 was taken back", hint);
+    assert!(new.exists());
+    world
+        .sandbox
+        .run_as_person(["revert", "--all", "1"])
+        .expect(0);
+    assert!(!new.exists());
+}
+
 /// Until the next one watches, nobody knows what has changed: that is not said to be nothing.
 #[test]
 fn before_somebody_watches_again_it_is_said_that_nobody_has_watched() {
