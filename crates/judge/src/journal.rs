@@ -19,6 +19,8 @@ pub struct Journal {
     told: HashMap<DiffId, Told>,
     /// The notes that were told of each diff.
     notes: HashMap<DiffId, Vec<Note>>,
+    /// Those that were told of rows of the list.
+    row_notes: HashMap<String, Vec<Note>>,
     due: Option<Instant>,
 }
 
@@ -90,6 +92,19 @@ impl Journal {
             Some((view.key(), notes))
         });
         news.collect()
+    }
+
+    /// The notes to tell now of rows of the list that have others than were told; none of a row is that they are told or deleted.
+    pub fn row_notes(&mut self, now: HashMap<String, Vec<Note>>) -> Vec<(String, Vec<Note>)> {
+        let told = std::mem::replace(&mut self.row_notes, now);
+        let now = &self.row_notes;
+        let gone = { told.keys() }.filter(|id| !now.contains_key(*id));
+        let gone = gone.map(|id| (id.clone(), Vec::new()));
+        let other = now
+            .iter()
+            .filter(|(id, notes)| told.get(*id) != Some(*notes));
+        let other = other.map(|(id, notes)| (id.clone(), notes.clone()));
+        gone.chain(other).collect()
     }
 
     /// Something else may have been told of a diff meanwhile than what stands in its view: that is told again.

@@ -3,6 +3,8 @@
 use std::env;
 use std::sync::OnceLock;
 
+use ratatui::buffer::Buffer;
+
 /// Returns true if the locale says that the terminal takes UTF-8. Where none is set, most do.
 pub fn is_utf8() -> bool {
     static IS_UTF8: OnceLock<bool> = OnceLock::new();
@@ -42,23 +44,47 @@ const LEADING: &str = "❯▌█✗·*! ";
 /// The marks beside the numbers of lines that move.
 const MOVES: [char; 2] = ['↓', '↑'];
 
+/// Puts a mark of ASCII in place of each other one on a screen, where all stay in their places.
+pub fn put(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if let Some(char) = cell.symbol().chars().next().filter(|it| !it.is_ascii()) {
+            cell.set_symbol(in_one_place(char));
+        }
+    }
+}
+
+fn in_one_place(char: char) -> &'static str {
+    match char {
+        '→' => ">",
+        '←' | '↩' => "<",
+        '↓' => "_",
+        '↑' => "^",
+        '…' => ".",
+        '✓' => "=",
+        '∅' => "0",
+        _ => mark(char),
+    }
+}
+
 /// No arrow is a letter or a sign that is a key.
 fn mark(char: char) -> &'static str {
     match char {
         '─' | '−' | '–' | '⋯' => "-",
-        '│' | '┃' => "|",
+        '│' | '┃' | '▏' => "|",
+        '╭' | '╮' | '╰' | '╯' => "+",
+        '╱' => "/",
         '·' => ".",
         '…' => "...",
         '●' => "*",
         '○' => "o",
         '█' => "#",
-        '▌' | '▶' | '❯' | '›' => ">",
-        '‹' => "<",
+        '▌' | '▶' | '❯' | '›' | '⟩' => ">",
+        '‹' | '⟨' => "<",
         '→' => "->",
         '←' => "<-",
         '↓' => "down",
         '↑' => "up",
-        '✗' => "x",
+        '✗' | '×' => "x",
         '✓' => "ok",
         '✎' => "~",
         '↩' => "back",
@@ -88,6 +114,13 @@ mod tests {
             };
             assert_eq!(says_utf8(variable), expected, "{set:?}");
         }
+    }
+
+    #[test]
+    fn on_a_screen_all_stay_in_their_places() {
+        let mut buffer = Buffer::with_lines(["● a─b → 日 ▌"]);
+        put(&mut buffer);
+        assert_eq!(buffer, Buffer::with_lines(["* a-b > ?  >"]));
     }
 
     #[test]

@@ -38,7 +38,7 @@ use crate::lines::Lines;
 use crate::notify::Notifier;
 use crate::screen::{self, Depth, Rest, Theme};
 use crate::terminal::Screen;
-use crate::{Input, Options, Unfinished, appearance, watch};
+use crate::{Input, Options, Unfinished, appearance, ascii, watch};
 
 /// The files of pending diffs are checked no more often than this; and so often where the system does not tell what happens to
 /// them.
@@ -58,10 +58,12 @@ pub fn run(
     options: Options,
 ) -> anyhow::Result<()> {
     let is_plain = options.is_plain;
-    let theme = match is_plain {
+    let mut theme = match is_plain {
         true => Theme::new(true, Depth::None),
         false => appearance::theme(options.theme),
     };
+    // Lines get theirs when they are printed, where a mark may have several.
+    theme.is_ascii = !is_plain && !ascii::is_utf8();
     if options.watch {
         let saved = companion.clone();
         let focus = move |file: File| saved.tell(Tell::Saved(file.into()));
@@ -271,7 +273,7 @@ impl Driver {
                 }
                 Ok(())
             }
-            Input::Line(line, at) => self.line(&line, at),
+            Input::Line(line, press) => self.line(&line, press),
             Input::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.update(Event::Resized(Size::new(width, height)))
             }
@@ -318,10 +320,10 @@ impl Driver {
     }
 
     /// A line was typed: an answer to what the review asks to type, or a key and what follows it.
-    fn line(&mut self, line: &str, at: Instant) -> io::Result<()> {
-        for typed in self.app.typed(line, at) {
+    fn line(&mut self, line: &str, press: Press) -> io::Result<()> {
+        for typed in self.app.typed(line, press) {
             let event = match typed {
-                Line::Key(key) => keyboard::meaning(&self.app, key, Press::alone(at)),
+                Line::Key(key) => keyboard::meaning(&self.app, key, press),
                 Line::Event(event) => *event,
             };
             self.update(event)?;
@@ -519,6 +521,9 @@ impl Driver {
             .notes(&self.app.views, |it| self.app.words_on(it))
         {
             self.companion.tell(Tell::Notes { key, notes });
+        }
+        for (id, notes) in self.journal.row_notes(self.app.row_notes()) {
+            self.companion.tell(Tell::RowNotes { id, notes });
         }
     }
 

@@ -80,15 +80,21 @@ impl Keyboard {
     /// When there can be no thread.
     pub fn lines(inputs: crossbeam_channel::Sender<Input>, keys: Keys) -> io::Result<Self> {
         let (go_on, wait) = crossbeam_channel::unbounded();
+        let (read, lines) = crossbeam_channel::unbounded();
         spawn("lines", move || {
             for line in io::stdin().lines() {
                 let Ok(line) = line else { break };
                 let waits = line_hands_over(&keys, &line);
-                let sent = inputs.send(Input::Line(line, Instant::now()));
+                let sent = read.send((line, Instant::now()));
                 if sent.is_err() || (waits && wait.recv().is_err()) {
                     return;
                 }
             }
+        })?;
+        spawn("pace", move || {
+            pace(&lines, |line, press| {
+                inputs.send(Input::Line(line, press)).is_ok()
+            });
             let _ = inputs.send(Input::Stop);
         })?;
         Ok(Self { go_on })
@@ -103,6 +109,28 @@ impl Keyboard {
     /// Forgets what was typed and not yet read.
     pub fn discard() {
         Tty::discard();
+    }
+}
+
+/// Passes lines on until there are no more: those that come together, which nobody types, as parts of a paste.
+fn pace(
+    lines: &crossbeam_channel::Receiver<(String, Instant)>,
+    mut pass_on: impl FnMut(String, Press) -> bool,
+) {
+    let (mut next, mut last): (_, Option<Instant>) = (lines.recv().ok(), None);
+    while let Some((line, at)) = next {
+        let follows = last.is_some_and(|last| at.saturating_duration_since(last) < TOGETHER);
+        let soon = lines.recv_timeout(TOGETHER).ok();
+        let is_together = |it: &(_, Instant)| it.1.saturating_duration_since(at) < TOGETHER;
+        let press = Press {
+            is_in_burst: follows || soon.as_ref().is_some_and(is_together),
+            ..Press::alone(at)
+        };
+        if !pass_on(line, press) {
+            return;
+        }
+        last = Some(at);
+        next = soon.or_else(|| lines.recv().ok());
     }
 }
 
@@ -426,6 +454,26 @@ mod tests {
     fn every_key_of_a_paste_is_known_as_one_also_the_first() {
         assert_eq!(read(vec![typed("aaaarrrr")]), "AAAARRRR");
         assert_eq!(read(vec![typed("ra"), typed("n")]), "RAn");
+    }
+
+    #[test]
+    fn lines_that_come_together_are_a_paste_and_one_by_itself_is_none() {
+        let (read, lines) = crossbeam_channel::unbounded();
+        let began = Instant::now();
+        for (line, after) in [("a", 0), ("y", 1), ("n", 1000), ("a", 2000), ("y", 2119)] {
+            let at = began + Duration::from_millis(after);
+            read.send((line.to_owned(), at)).unwrap();
+        }
+        drop(read);
+        let mut out = String::new();
+        pace(&lines, |line, press| {
+            out += &match press.is_in_burst {
+                true => line.to_uppercase(),
+                false => line,
+            };
+            true
+        });
+        assert_eq!(out, "AYnAY");
     }
 
     #[test]

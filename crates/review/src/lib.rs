@@ -25,7 +25,7 @@ use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pillion_judge::{highlight, proposal, source, syntax};
 use pillion_protocol::Dialect;
@@ -75,8 +75,8 @@ pub struct Options {
 enum Input {
     Companion(EditorEvent),
     Key(crossterm::event::KeyEvent, app::Press),
-    /// A line that was typed where there are no single keys, and when.
-    Line(String, Instant),
+    /// A line that was typed where there are no single keys.
+    Line(String, app::Press),
     /// Anything else that the terminal sends.
     Terminal(crossterm::event::Event),
     /// An event that the review itself takes in as it is.

@@ -23,6 +23,7 @@ use ratatui::text::Line;
 pub use theme::{Depth, Theme};
 
 use crate::app::{App, Overlay};
+use crate::ascii;
 use crate::geometry::SMALLEST;
 
 /// The things that a frame lacks.
@@ -36,6 +37,14 @@ pub struct Rest {
 
 /// Draws everything, in bounded time. Answers what is lacking.
 pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
+    let rest = draw_all(buffer, app, theme);
+    if theme.is_ascii {
+        ascii::put(buffer);
+    }
+    rest
+}
+
+fn draw_all(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
     let area = buffer.area;
     // The terminal may have another size since the last event.
     if area.as_size() != app.size {

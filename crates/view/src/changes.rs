@@ -23,6 +23,9 @@ pub struct ChangesList {
     pub left_out: usize,
     /// The reason why there is nothing, if it cannot be known.
     pub problem: Option<String>,
+    /// The person's words on turns and changes, by name, which no decision has taken along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<(String, Vec<Note>)>,
 }
 
 impl From<Refused> for ChangesList {

@@ -51,6 +51,13 @@ pub enum Tell {
         /// All notes that there are now.
         notes: Vec<Note>,
     },
+    /// The person has these words on a row of the list of what was written: kept like [notes](Self::Notes), and in the next list.
+    RowNotes {
+        /// The name of the turn or change.
+        id: String,
+        /// All notes that there are now.
+        notes: Vec<Note>,
+    },
     /// The editor's workspace roots changed (C2.5).
     Roots(#[serde(with = "exact::paths")] Vec<PathBuf>),
     /// The editor's process is another one now: agents find the companion by it, and by its ancestors.
@@ -110,7 +117,8 @@ impl Tell {
             | Self::Saved(_)
             | Self::Synced { .. }
             | Self::Draft { .. }
-            | Self::Notes { .. } => true,
+            | Self::Notes { .. }
+            | Self::RowNotes { .. } => true,
             Self::Roots(_) | Self::Editor(_) | Self::Leave(_) => false,
         }
     }

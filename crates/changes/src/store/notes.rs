@@ -1,5 +1,5 @@
 //! Owns what people have said to agents that these have not read yet, in the store: a file for each note, until its agent has it; and
-//! the notes on proposals that nobody has decided about, a file for each agent's proposal of a file.
+//! the notes on proposals that nobody has decided about, a file for each agent's proposal of a file, and those on rows of the list.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -91,11 +91,14 @@ impl WaitingNote {
 #[derive(Debug, Serialize, Deserialize)]
 struct OnProposal {
     at: u64,
+    /// The row of the list of what was written, if they are on one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    row: Option<String>,
     notes: Vec<Note>,
 }
 
 impl Store {
-    /// Keeps the notes on this, a change of this file or all that an agent proposes for it, in place of those from before; none
+    /// Keeps the notes on this, a change of this file, all that an agent proposes for it, or a row without a file, in place of those from before; none
     /// forgets them.
     pub fn keep_notes_on(&self, of: &str, path: &Path, notes: Vec<Note>) -> Result<(), StoreError> {
         let name = name_on(of, path);
@@ -103,7 +106,15 @@ impl Store {
             return self.remove_file(&[ON_PROPOSALS], &name);
         }
         let at = clock::now_ms();
-        self.write(&[ON_PROPOSALS], &name, &OnProposal { at, notes })
+        let row = path.as_os_str().is_empty().then(|| of.to_owned());
+        self.write(&[ON_PROPOSALS], &name, &OnProposal { at, row, notes })
+    }
+
+    /// The notes on rows of the list of what was written, with the names of these. What cannot be understood is none.
+    pub fn notes_on_rows(&self) -> Result<Vec<(String, Vec<Note>)>, StoreError> {
+        let names = self.names(&[ON_PROPOSALS])?.into_iter();
+        let kept = names.filter_map(|it| self.read::<OnProposal>(&[ON_PROPOSALS], &it).ok()?);
+        Ok(kept.filter_map(|it| Some((it.row?, it.notes))).collect())
     }
 
     /// The notes on this. What cannot be understood is none.
@@ -217,7 +228,12 @@ mod tests {
         assert_eq!(on("claude", path), notes);
         store.tidy_notes(SystemTime::now() + MAX_AGE * 2).unwrap();
         assert_eq!(on("claude", path), []);
-        store.keep_notes_on("claude", path, notes).unwrap();
+        store.keep_notes_on("claude", path, notes.clone()).unwrap();
+        let row = Path::new("");
+        store.keep_notes_on("7.1", row, notes.clone()).unwrap();
+        assert_eq!(store.notes_on_rows().unwrap(), [("7.1".to_owned(), notes)]);
+        store.keep_notes_on("7.1", row, Vec::new()).unwrap();
+        assert_eq!(store.notes_on_rows().unwrap(), []);
         store.keep_notes_on("claude", path, Vec::new()).unwrap();
         assert_eq!(on("claude", path), []);
     }

@@ -37,6 +37,8 @@ pub(super) fn list(store: &Store, roots: &[PathBuf], unkept: &Unkept) -> Changes
         }
     }
     add_unkept(&mut list, unkept);
+    // What cannot be read waits for the next list.
+    list.notes = store.notes_on_rows().unwrap_or_default();
     list
 }
 

@@ -1,5 +1,6 @@
 //! The loop's work for its front ends: they come, report and leave.
 
+use std::path::Path;
 #[cfg(unix)]
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -89,6 +90,7 @@ impl MainLoop {
                     self.recording.noted(key.id, notes);
                 }
             }
+            Tell::RowNotes { id, notes } => self.kept_notes.keep_on(&id, Path::new(""), notes),
             Tell::Roots(roots) => {
                 self.views.change(view, |options| options.roots = roots);
                 self.roots_changed();

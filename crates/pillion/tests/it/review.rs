@@ -216,6 +216,20 @@ fn no_color_means_no_colour() {
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
+fn without_utf8_all_that_is_on_the_screen_is_ascii() {
+    for (name, value) in [("LC_ALL", "C"), ("LC_CTYPE", "POSIX")] {
+        let env = Env::default().with(name, value);
+        let review = Review::start(Size::new(150, 30), "--demo", &env);
+        for (key, wanted) in [("?", "hunk 1/5"), ("Escape", " Keys ")] {
+            let screen = review.pane.wait_for(wanted, SOON);
+            assert!(screen.is_ascii(), "{screen}");
+            review.pane.send_keys([key]);
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
 fn quitting_asks_and_then_rejects() {
     let review = Review::usual();
     let mut agent = review.connect();

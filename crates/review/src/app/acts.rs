@@ -183,7 +183,8 @@ impl App {
     }
 
     fn ask_to_quit(&mut self) {
-        if self.views.is_empty() && self.status.at_quit().is_none() {
+        let has_words = !self.row_notes().is_empty();
+        if self.views.is_empty() && self.status.at_quit().is_none() && !has_words {
             return self.quit();
         }
         self.cover(Overlay::Quit);

@@ -44,6 +44,8 @@ pub struct ChangesPage {
     drawn: Option<(String, String, Instant)>,
     /// The person's words about lines of the list, by name, which were not sent.
     words: HashMap<String, ListedWords>,
+    /// True once those from before have come with a list: all that is news is typed here.
+    has_former_words: bool,
 }
 
 /// The person's words about a line of the list.
@@ -53,6 +55,29 @@ pub struct ListedWords {
     pub note: String,
     /// A reason that was typed, without being used.
     pub reason: String,
+}
+
+impl ListedWords {
+    /// They as they are kept: as of a diff, a reason is on no lines.
+    pub(super) fn drafts(&self) -> Vec<Note> {
+        let note = Note {
+            lines: Some(Lines { first: 0, last: 0 }),
+            text: self.note.clone(),
+        };
+        let all = [Note::on_all(self.reason.clone()), note].into_iter();
+        all.filter(|it| !it.text.trim().is_empty()).collect()
+    }
+
+    fn of_drafts(drafts: Vec<Note>) -> Self {
+        let mut words = Self::default();
+        for draft in drafts {
+            match draft.lines {
+                Some(_) => words.note = draft.text,
+                None => words.reason = draft.text,
+            }
+        }
+        words
+    }
 }
 
 /// The words that go with an act, by the names of the lines that they are about.
@@ -249,8 +274,15 @@ impl ChangesPage {
         self.opening.take_if(is_of).is_some()
     }
 
-    fn take(&mut self, list: ChangesList) {
+    fn take(&mut self, mut list: ChangesList) {
         self.is_asked = false;
+        let notes = std::mem::take(&mut list.notes);
+        if list.problem.is_none() && !std::mem::replace(&mut self.has_former_words, true) {
+            for (id, drafts) in notes {
+                let former = || ListedWords::of_drafts(drafts);
+                self.words.entry(id).or_insert_with(former);
+            }
+        }
         self.list = Some(list);
         self.settle();
     }
@@ -356,9 +388,22 @@ impl App {
         self.changes.settle();
     }
 
-    /// Has the list made anew if it is to be seen and is another one by now.
+    /// All words on rows of the list that no decision has taken along, with those that are being typed, by the names of the rows.
+    pub fn row_notes(&self) -> HashMap<String, Vec<Note>> {
+        let mut words = self.changes.words.clone();
+        if let Some((id, typed)) = self.typed_on_row() {
+            words.insert(id, typed);
+        }
+        let drafts = words.into_iter().map(|(id, words)| (id, words.drafts()));
+        drafts.filter(|(_, drafts)| !drafts.is_empty()).collect()
+    }
+
+    /// Has the list made anew if it is to be seen, or what was typed there goes with a diff, and is another one by now.
     pub(super) fn ask_for_changes(&mut self) {
-        let is_to_be_seen = self.changes().is_some() || self.room_for_pane().is_some();
+        let has_written = || self.views.iter().any(|it| it.diff.written.is_some());
+        let is_to_be_seen = self.changes().is_some()
+            || self.room_for_pane().is_some()
+            || (!self.changes.has_former_words && has_written());
         let page = &mut self.changes;
         if is_to_be_seen && page.is_stale && !page.is_asked {
             (page.is_stale, page.is_asked) = (false, true);

@@ -1,7 +1,5 @@
 //! The review in lines: what a line that was typed means.
 
-use std::time::Instant;
-
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use pillion_judge::act::Act;
@@ -26,9 +24,9 @@ impl App {
         self.wrap = true;
     }
 
-    /// What this line means that was typed at this time: text, where the review asks for some, or a key, and the text for it. An empty
+    /// What this line means that was typed so: text, where the review asks for some, or a key, and the text for it. An empty
     /// line goes on.
-    pub fn typed(&self, line: &str, at: Instant) -> Vec<Line> {
+    pub fn typed(&self, line: &str, pressed: Press) -> Vec<Line> {
         let press = |code| Line::Key(KeyEvent::new(code, KeyModifiers::NONE));
         if let Some(key) = named(line).filter(|key| self.remark.is_none() || *key == KeyCode::Esc) {
             return vec![press(key)];
@@ -45,10 +43,7 @@ impl App {
         }
         let mut rest = line.trim().chars();
         let Some(key) = rest.next() else {
-            return vec![Line::Event(Box::new(Event::Act(
-                Act::Next,
-                Press::alone(at),
-            )))];
+            return vec![Line::Event(Box::new(Event::Act(Act::Next, pressed)))];
         };
         let rest = rest.as_str();
         let stands_for =

@@ -12,6 +12,7 @@ use pillion_view::{DiffId, ProposalKey, Proposed};
 use tui_input::{Input, InputRequest};
 
 use super::acts::DECIDING;
+use super::changes::ListedWords;
 use super::review_delay::Press;
 use super::{App, Edit, Effect, PASTED, Tone};
 use crate::view::View;
@@ -254,6 +255,27 @@ impl App {
             notes.push(Note::on_all(reason));
         }
         notes
+    }
+
+    /// The words on the line of the list about which some are being typed, with these, and its name.
+    pub(super) fn typed_on_row(&self) -> Option<(String, ListedWords)> {
+        let typed = self.remark.as_ref()?;
+        let text = typed.text().to_owned();
+        let (Purpose::ListedReason(id, _) | Purpose::ListedNote(id)) = &typed.purpose else {
+            return None;
+        };
+        let words = self.changes.words_on(id);
+        let words = match typed.purpose {
+            Purpose::ListedNote(_) => ListedWords {
+                note: text,
+                ..words
+            },
+            _ => ListedWords {
+                reason: text,
+                ..words
+            },
+        };
+        Some((id.clone(), words))
     }
 
     /// The line that is shown while words are typed.

@@ -96,6 +96,9 @@ impl TextLine<'_> {
             } else if let Some(unreadable) = self.unreadable.filter(|_| text == "\u{fffd}") {
                 style = style.patch(unreadable).add_modifier(Modifier::REVERSED);
             }
+            if theme.is_ascii && !piece.replaced && !text.is_ascii() {
+                text = "?".repeat(piece.width).into();
+            }
             if self.hits.iter().any(|range| range.contains(&byte)) {
                 style = style.patch(theme.hit);
             }

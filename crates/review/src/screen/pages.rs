@@ -214,11 +214,17 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         1 => " Your note is not lost.",
         _ => " Your notes are not lost.",
     };
+    let listed = match app.row_notes().len() {
+        0 => "",
+        1 => " Your note in the list is not sent yet: it is there again in the next review.",
+        _ => " Your notes in the list are not sent yet: they are there again in the next review.",
+    };
     let waiting = app.status.at_quit();
     let waiting = waiting.map_or_else(String::new, |it| it + ". ");
-    let pending = format!("{waiting}{pending}{kept}{noted}");
+    let pending = format!("{waiting}{pending}{kept}{noted}{listed}");
+    let pending = pending.trim_start();
     let width = area.width.min(51);
-    let rows = wrap::rows(&pending, usize::from(width.saturating_sub(help::FRAME)));
+    let rows = wrap::rows(pending, usize::from(width.saturating_sub(help::FRAME)));
     let rows = rows.into_iter().map(|row| Line::raw(&pending[row]));
     let answers = Line::from_iter([
         Span::styled(app.keys.name(Act::Answer), theme.key),

@@ -53,6 +53,8 @@ pub struct Theme {
     pub removed: Change,
     /// Lines that stand elsewhere on the other side.
     pub moved: Change,
+    /// Marks are of ASCII, and characters of a text that are not are `?`.
+    pub is_ascii: bool,
     classes: [Style; 7],
 }
 
@@ -267,6 +269,7 @@ impl Theme {
             added: change(&palette.added),
             removed: change(&palette.removed),
             moved: change(&palette.moved),
+            is_ascii: false,
             classes: palette
                 .classes
                 .map(|tone| if has_syntax { fg(tone) } else { none }),

@@ -33,11 +33,16 @@ fn note(review: &Review) {
     review.pane.type_text(NOTE);
     review.decide("Enter");
     review.pane.wait_for("1 note", SOON);
+    wait_kept(review, true);
+}
+
+/// Waits until the disk has a note, or none.
+fn wait_kept(review: &Review, is_wanted: bool) {
     let state = review.sandbox.home.home().join(".local/state");
     let kept = state.join("pillion/changes/notes-on-proposals");
     let is_kept = |_: &str| {
-        kept.read_dir()
-            .is_ok_and(|mut files| files.next().is_some())
+        let names = kept.read_dir().into_iter().flatten();
+        (names.count() > 0) == is_wanted
     };
     review.pane.wait_until("the note kept", SOON, is_kept);
 }
@@ -169,5 +174,80 @@ fn notes_on_a_written_change_that_goes_elsewhere_are_in_the_log() {
         assert_eq!(log().matches(NOTE).count(), 1, "{}", log());
         let notes = review.sandbox.run(["notes"]).expect(0).stdout;
         assert!(!notes.contains(NOTE), "{notes}");
+    }
+}
+
+/// As one on a proposal, also while it is typed; who quits is told.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_note_of_the_list_outlives_the_review() {
+    for signal in [None, Some(Signal::HUP), Some(Signal::KILL)] {
+        let review = Review::usual();
+        let home = &review.sandbox.home;
+        home.file("a.txt", "1\n2\n3\n");
+        home.agents_turn("change it", |folder| {
+            fs::write(folder.join("a.txt"), "1\ntwo\n3\n").unwrap();
+        });
+        review.pane.send_keys(["S"]);
+        review.pane.wait_for("1.1    unseen", SOON);
+        review.pane.send_keys(["C"]);
+        review.pane.wait_for("note on 1.1", SOON);
+        review.pane.type_text(NOTE);
+        match signal {
+            Some(signal) => {
+                wait_kept(&review, true);
+                review.pane.wait_for(NOTE, SOON);
+                review.signal(signal);
+                review.pane.wait_until("its end", SOON, |screen| {
+                    screen.contains("exit code") || screen.contains("137")
+                });
+            }
+            None => {
+                review.decide_until("Enter", "when you keep this");
+                review.decide_until("S", "Waiting for an agent");
+                review.decide_until("q", "Your note in the list is not sent yet");
+                review.decide_until("y", "exit code");
+            }
+        }
+        let review = review.again(&Env::default());
+        review.pane.send_keys(["S"]);
+        let back = format!("your note on 1.1: {NOTE}");
+        review.pane.wait_for(&back, SOON);
+        review.decide_until("a", "1.1 a.txt: kept");
+        wait_kept(&review, false);
+        let notes = review.sandbox.run(["notes"]).expect(0).stdout;
+        assert!(notes.contains(NOTE), "{signal:?} {notes}");
+    }
+}
+
+/// They are there when the change is looked at again.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn notes_in_a_view_after_the_write_outlive_the_review() {
+    for signal in [None, Some(Signal::HUP), Some(Signal::KILL)] {
+        let review = Review::usual();
+        let home = &review.sandbox.home;
+        home.file("a.txt", "1\n2\n3\n");
+        home.agents_turn("change it", |folder| {
+            fs::write(folder.join("a.txt"), "1\ntwo\n3\n").unwrap();
+        });
+        review.pane.send_keys(["v"]);
+        review.pane.wait_for("Claude Code has written a.txt", SOON);
+        review.decide("C");
+        review.pane.wait_for("note on line", SOON);
+        review.pane.type_text(NOTE);
+        review.decide("Enter");
+        review.pane.wait_for("1 note", SOON);
+        wait_kept(&review, true);
+        match signal {
+            Some(Signal::KILL) => {
+                review.signal(Signal::KILL);
+                review.pane.wait_for("137", SOON);
+            }
+            signal => leave(&review, signal),
+        }
+        let review = review.again(&Env::default());
+        review.pane.send_keys(["v"]);
+        review.pane.wait_for("1 note", SOON);
     }
 }

@@ -92,3 +92,22 @@ fn lines_are_read_and_decided_as_a_screen_is() {
     // Nothing was done to the terminal.
     review.pane.wait_for(" icanon", SOON);
 }
+
+/// Lines that come together are pasted, whatever is on the screen.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn pasted_lines_decide_nothing() {
+    let review = Review::plain();
+    let mut agent = review.connect();
+    let path = review.sandbox.home.file("a.txt", "1\n2\n");
+    let path = path.to_str().unwrap().to_owned();
+    agent.propose(&path, "1\ntwo\n");
+    review.pane.wait_for("+ two", SOON);
+    std::thread::sleep(REVIEWED);
+    review.pane.paste("a\ny\n");
+    review.pane.wait_for("pasted text decides nothing", SOON);
+    let log = review.sandbox.run(["log"]).expect(0).stdout;
+    assert!(!log.contains("accepted"), "{log}");
+    review.line("a", "accepted a.txt");
+    assert_eq!(agent.outcome(), Update::accepted(path, "1\ntwo\n"));
+}

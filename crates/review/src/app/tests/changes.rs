@@ -47,7 +47,7 @@ pub fn list() -> ChangesList {
     ChangesList {
         turns: vec![turn("8", newer), turn("7", older)],
         left_out: 3,
-        problem: None,
+        ..ChangesList::default()
     }
 }
 
@@ -407,6 +407,49 @@ fn a_note_waits_for_the_decision_about_its_line() {
         ..TakeBack::default()
     });
     assert_eq!(acts(person.key(KeyCode::Enter)), [taken]);
+}
+
+/// Of the hub's list, in the next review; a later list brings back nothing that was told or deleted since.
+#[test]
+fn what_is_typed_on_rows_is_kept_and_comes_back_once() {
+    let mut person = with_list();
+    person.press("Cwhy 12?");
+    let typed = person.app.row_notes();
+    assert_eq!(typed["8.2"][0].text, "why 12?");
+    person.key(KeyCode::Enter);
+    assert_eq!(person.app.row_notes(), typed);
+    person.press("Rno");
+    person.key(KeyCode::Esc);
+    let both = person.app.row_notes();
+    let texts = |it: &Note| it.text.clone();
+    assert_eq!(
+        both["8.2"].iter().map(texts).collect::<Vec<_>>(),
+        ["no", "why 12?"]
+    );
+    // The first one closes the list.
+    person.press("qq");
+    let screen = see(&mut person).replace(['│', '\n'], " ");
+    let words: Vec<_> = screen.split_whitespace().collect();
+    let said = "Your note in the list is not sent yet";
+    assert!(words.join(" ").contains(said), "{screen}");
+
+    let mut person = Person::new(110, 30);
+    let kept = ChangesList {
+        notes: both.clone().into_iter().collect(),
+        ..list()
+    };
+    person.happens(Event::Listed(kept.clone()));
+    assert_eq!(person.app.row_notes(), both);
+    person.press("S");
+    assert_eq!(line(&person), "your note on 8.2: why 12?");
+    see(&mut person);
+    let effects = person.press("a");
+    person.happens(acted(&effects, true));
+    person.press("R");
+    assert_eq!(line(&person), "reason for taking back 8.2: no▏");
+    person.app.remark = None;
+    person.happens(Event::Listed(kept));
+    assert_eq!(person.app.row_notes()["8.2"].len(), 1, "the note is told");
 }
 
 #[test]

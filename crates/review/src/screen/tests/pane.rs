@@ -51,7 +51,7 @@ fn list() -> ChangesList {
             told("9", "while opencode was connected", "", older),
         ],
         left_out: 0,
-        problem: None,
+        ..ChangesList::default()
     }
 }
 

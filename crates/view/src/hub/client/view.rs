@@ -248,6 +248,7 @@ impl View {
             | Tell::Synced { .. }
             | Tell::Draft { .. }
             | Tell::Notes { .. }
+            | Tell::RowNotes { .. }
             | Tell::Leave(_) => {}
         }
         // The messages of one front end stay in their order: they are sent while the lock is held.
