@@ -190,6 +190,7 @@ mod tests {
             is_accepted: true,
             is_there: true,
             is_for_hook: true,
+            is_awaited: false,
         }
     }
 
