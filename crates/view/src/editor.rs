@@ -38,7 +38,7 @@ impl CloseReason {
     /// any more, until they leave. In all other cases they have decided elsewhere, and what they type is not for this view.
     pub fn undecided(self, agent: &str, name: &str) -> Option<String> {
         (self == Self::AgentGone)
-            .then(|| format!("{agent} does not wait for {name} here any more: nothing was decided"))
+            .then(|| format!("{agent} no longer waits for {name} here: nothing was decided"))
     }
 }
 

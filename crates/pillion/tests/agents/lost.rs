@@ -54,7 +54,7 @@ fn the_view_of_a_killed_agent_goes_away(kind: AgentKind) {
     agent.kill();
     review
         .pane()
-        .wait_for(&format!("does not wait for {FILE} here any more"), GIVEN_UP);
+        .wait_for(&format!("no longer waits for {FILE} here"), GIVEN_UP);
     review.pane().wait_for("Waiting for an agent.", GIVEN_UP);
     assert!(!path.exists());
 }

@@ -193,7 +193,7 @@ impl Person {
     #[track_caller]
     pub fn leave_undecided(&self) {
         self.wait("what has become of it", |editor| {
-            editor.sees("does not wait for a.txt here any more")
+            editor.sees("no longer waits for a.txt here")
         });
         self.editor.close();
         self.wait_gone();

@@ -118,7 +118,7 @@ fn what_is_pressed_twice_decides_nothing_in_the_buffer_below(version: EmacsVersi
 #[each_emacs]
 fn who_is_in_a_proposal_whose_agent_is_gone_stays_in_it(version: EmacsVersion) {
     let world = World::new(version);
-    let gone = "Gemini CLI does not wait for a.txt here any more: nothing was decided";
+    let gone = "Gemini CLI no longer waits for a.txt here: nothing was decided";
     world.emacs.eval("(setq pillion-editing-delay 1.0)");
     for (mine, leave) in [
         ("", "<C-c><C-c>"),
@@ -138,7 +138,7 @@ fn who_is_in_a_proposal_whose_agent_is_gone_stays_in_it(version: EmacsVersion) {
         gemini.disconnect();
         world.emacs.wait_said(gone);
         world.emacs.wait_until("its end", "buffer-read-only");
-        let header = "| Gemini CLI does not wait for a.txt";
+        let header = "| Gemini CLI no longer waits for a.txt";
         world.emacs.pane().wait_for(header, SOON);
         world.emacs.input("MORE");
         world.emacs.pane().wait_read();

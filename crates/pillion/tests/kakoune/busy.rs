@@ -179,7 +179,7 @@ fn who_is_in_a_proposal_whose_agent_is_gone_stays_in_it(version: KakouneVersion)
     let world = World::open(version, &[("a.txt", "one\n"), ("b.txt", "two\n")]);
     let kakoune = &world.kakoune;
     let path = world.home.workspace().join("b.txt");
-    let gone = "Gemini CLI does not wait for b.txt here any more: nothing was decided";
+    let gone = "Gemini CLI no longer waits for b.txt here: nothing was decided";
     for (edited, leave) in [
         ("", ":q<ret>"),
         ("MINE", ":w<ret>"),
@@ -203,8 +203,8 @@ fn who_is_in_a_proposal_whose_agent_is_gone_stays_in_it(version: KakouneVersion)
         kakoune.wait_debug(gone);
         // That edits are kept is said in its place, in the same sentence.
         let said = match edited {
-            "" => ":q closes this: Gemini CLI does not wait for b.txt",
-            _ => "pillion: Gemini CLI does not wait for b.txt here any more: nothing was decided",
+            "" => ":q closes this: Gemini CLI no longer waits for b.txt",
+            _ => "pillion: Gemini CLI no longer waits for b.txt here: nothing was decided",
         };
         kakoune.pane().wait_for(said, SOON);
         kakoune.wait_value("%opt{readonly}", "true");

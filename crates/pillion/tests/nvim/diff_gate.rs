@@ -178,7 +178,7 @@ fn a_proposal_whose_agent_is_gone_is_not_opened_up(version: NvimVersion) {
     } = Review::new(version);
     gemini.propose(&path, PROPOSED);
     gemini.disconnect();
-    let why = said("does not wait for a.txt any more");
+    let why = said("no longer waits for a.txt here");
     world.nvim.wait_until("what became of it", &why);
     let state: Value = world.nvim.lua(
         "return { vim.b.pillion_diff ~= nil, vim.bo.modifiable }",

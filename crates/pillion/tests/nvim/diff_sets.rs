@@ -93,7 +93,7 @@ fn a_set_goes_with_its_proposer_and_another_stays(version: NvimVersion) {
     // The one that they are in stays until they leave it.
     nvim.wait_until(
         "what has become of it",
-        "vim.wo.winbar:find('does not wait for a.txt', 1, true) ~= nil",
+        "vim.wo.winbar:find('no longer waits for a.txt', 1, true) ~= nil",
     );
     nvim.input(":q<CR>");
     nvim.wait_until("two views", &format!("#{LABELS} == 2"));

@@ -193,8 +193,8 @@ local function replace(diff, params)
   return true
 end
 
---- Takes a proposed change (`pillion/openDiff`), and shows it as soon as it can be shown. `has_waited`: for the end of a
---- command that the person was typing. True, or nil and why it cannot be taken.
+--- Takes a proposed change (`pillion/openDiff`), and shows it as soon as it can be shown. `has_waited`: for the end of
+--- a command that the person was typing. True, or nil and why it cannot be taken.
 function M.open(params, has_waited)
   pending.make_room(params.id)
   local shown = pending.get(params.id)

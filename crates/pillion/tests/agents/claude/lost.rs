@@ -47,7 +47,7 @@ fn the_view_of_a_killed_agent_goes_away(release: ClaudeRelease) {
     claude.kill();
     review
         .pane()
-        .wait_for(&format!("does not wait for {FILE} here any more"), SOON);
+        .wait_for(&format!("no longer waits for {FILE} here"), SOON);
     review.pane().wait_for("Waiting for an agent.", SOON);
     assert!(!path.exists());
 }

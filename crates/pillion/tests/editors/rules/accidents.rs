@@ -44,7 +44,7 @@ fn a_view_whose_agent_is_gone_stays_while_the_person_is_in_it(kind: Kind) {
     let (person, qwen) = with_proposal(kind);
     qwen.disconnect();
     person.wait("what has become of it", |editor| {
-        editor.sees("does not wait for a.txt here any more")
+        editor.sees("no longer waits for a.txt here")
     });
     person.editor.type_on("MORE");
     person.editor.wait_read();

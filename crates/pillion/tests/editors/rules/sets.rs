@@ -36,7 +36,7 @@ fn a_file_of_a_set_says_its_place_as_long_as_it_is_there(kind: Kind) {
     drop(program);
     // Who is in it leaves it.
     person.wait("what has become of it", |editor| {
-        editor.sees("does not wait for")
+        editor.sees("no longer waits for")
     });
     person.editor.close();
     person.wait_gone();

@@ -151,7 +151,7 @@ fn what_was_changed_outlives_the_agent() {
     for case in &CASES {
         let (review, agent, path) = case.start();
         agent.disconnect();
-        review.pane.wait_for("does not wait for", SOON);
+        review.pane.wait_for("no longer waits for", SOON);
         let mut agent = review.connect();
         case.comes_back(&review, &mut agent, &path);
     }

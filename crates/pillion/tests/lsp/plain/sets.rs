@@ -73,7 +73,7 @@ fn a_set_goes_with_its_proposer() {
     let mut world = World::new();
     let (program, shown) = world.shown_as_set(&["a.rs", "b.rs", "c.rs"]);
     drop(program);
-    let news = "Pillion does not wait for a.rs (1 of 3) here any more: nothing was decided";
+    let news = "Pillion no longer waits for a.rs (1 of 3) here: nothing was decided";
     assert_eq!(world.message(), news);
     for uri in shown {
         wait_gone(&path(&uri));

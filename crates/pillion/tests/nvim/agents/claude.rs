@@ -142,7 +142,7 @@ fn either_side_can_be_killed_while_a_change_is_shown(release: ClaudeRelease, ver
     scene
         .nvim
         .pane()
-        .wait_for("does not wait for poem.txt any more", SOON);
+        .wait_for("no longer waits for poem.txt here", SOON);
     scene.nvim.input(":q<CR>");
     scene.wait_no_view();
     assert_eq!(scene.text(), BEFORE);

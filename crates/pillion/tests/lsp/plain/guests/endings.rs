@@ -55,7 +55,7 @@ fn the_person_gets_a_message_in_each_window_when_the_agent_is_gone() {
     assert!(!second.diagnostics().is_empty());
     drop(world.agent);
     // There may be others, such as that it has left something to look at.
-    let is_gone = |said: &str| said.contains("Gemini CLI does not wait for a.rs");
+    let is_gone = |said: &str| said.contains("Gemini CLI no longer waits for a.rs");
     while !is_gone(&second.message()) {}
     while !is_gone(
         world.editor.params("window/showMessage")["message"]
