@@ -15,9 +15,8 @@ use pillion_text::{Text, endings, merge, visible};
 use crate::current_hunks::CurrentHunks;
 use crate::kept::{self, Kept};
 use crate::patch;
-use crate::state::FileState;
 use crate::store::{MAX_TEXT, Store, StoreError};
-use crate::turn::{Change, ChangeState, Judged};
+use crate::turn::{Change, ChangeState};
 
 /// The time limit for each command of git's: a filter or a slow disk may keep it.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -56,9 +55,6 @@ pub enum StageError {
     /// It has no lines.
     #[error("it is not text")]
     NotText,
-    /// Its contents are not in the store.
-    #[error("its contents are not kept")]
-    NotKept,
     /// Git refused.
     #[error("git says: {0}")]
     Refused(String),
@@ -75,9 +71,7 @@ impl StageError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unseen => "Keep it first.",
-            Self::Untracked | Self::NotText | Self::NotKept | Self::Filtered => {
-                "`git add` adds all of it."
-            }
+            Self::Untracked | Self::NotText | Self::Filtered => "`git add` adds all of it.",
             Self::Unmerged => "Resolve them first.",
             Self::Conflict(_) => "Stage what came before it first, or use `git add -p`.",
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
@@ -101,36 +95,27 @@ pub fn stage(
     change: &Change,
     lines: Option<Range<usize>>,
 ) -> Result<&'static str, StageError> {
-    let is_decided = matches!(
-        kept.state(change),
-        ChangeState::Accepted | ChangeState::Kept | ChangeState::Edited
-    );
-    // What was accepted before the agent made more of it stays so, whatever becomes of the rest.
-    let accepted = change.accepted_from.as_ref().filter(|_| !is_decided);
-    let (before, after) = match (accepted, kept.state(change)) {
-        (Some(from), _) => (from, &change.before),
-        (None, ChangeState::Unseen) => return Err(StageError::Unseen),
-        (None, ChangeState::TakenBack | ChangeState::Gone) => return Err(StageError::Gone),
-        (None, _) => (change.first(), &change.after),
-    };
+    match kept.state(change) {
+        ChangeState::Unseen => return Err(StageError::Unseen),
+        ChangeState::TakenBack | ChangeState::Gone => return Err(StageError::Gone),
+        ChangeState::Accepted | ChangeState::Kept | ChangeState::Edited => {}
+    }
     // What was accepted is staged whatever became of the file since, as long as that is not the one before.
-    if kept::is_at(before, &change.path) && before != after {
+    if kept::is_at(&change.before, &change.path) && change.before != change.after {
         return Err(StageError::Gone);
     }
     let git = Git::around(&change.path)?;
     let indexed = git.indexed()?;
-    let mode = patch::mode(after);
-    let is_mode_kept = patch::mode(before) == mode;
-    let is_new = before.is_absent();
-    let judged = kept.judged(change).filter(|_| accepted.is_none());
-    let (before, left) = what_stays(store, judged, before, after)?;
+    let (before, left) = what_stays(store, kept, change)?;
     let (before, left) = match lines {
         None => (before, left),
         Some(lines) => at_lines(change, before, left, lines)?,
     };
+    let mode = patch::mode(&change.after);
+    let is_mode_kept = patch::mode(&change.before) == mode;
     let wanted = match (&indexed, mode) {
         (_, None) => None,
-        (None, Some(_)) if !is_new => return Err(StageError::Untracked),
+        (None, Some(_)) if !change.before.is_absent() => return Err(StageError::Untracked),
         (None, Some(mode)) => Some((mode, left)),
         (Some((known, text)), Some(mode)) => {
             let [before, left] = as_indexed(text, before, left);
@@ -161,17 +146,12 @@ pub fn stage(
 
 /// The text before a change, and the one with what the person left of it: without the lines that they took back, with those
 /// that they wrote, and with nothing else that came into the file.
-fn what_stays(
-    store: &Store,
-    judged: Option<&Judged>,
-    before: &FileState,
-    after: &FileState,
-) -> Result<(Text, Text), StageError> {
-    if !before.is_known() || !after.is_known() {
-        return Err(StageError::NotKept);
+fn what_stays(store: &Store, kept: &Kept, change: &Change) -> Result<(Text, Text), StageError> {
+    if !change.before.is_known() || !change.after.is_known() {
+        return Err(StageError::NotText);
     }
-    let (before, mut left) = store.texts_of(before, after)?;
-    let steps = judged.into_iter().flat_map(Judged::writes);
+    let (before, mut left) = store.texts_of(&change.before, &change.after)?;
+    let steps = kept.judged(change).into_iter().flat_map(|it| it.writes());
     let mut steps: Vec<_> = steps.collect();
     // The newest comes first.
     steps.reverse();

@@ -115,9 +115,6 @@ pub struct Change {
     /// The state that a person has seen and accepted before it was written, if that is what was written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accepted: Option<FileState>,
-    /// As it was before that was accepted, if the agent has made more of it since without asking: that begins with what was accepted.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub accepted_from: Option<FileState>,
     /// True if a person changed the same lines, so that their change is shown with the agent's.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_mixed: bool,
@@ -378,41 +375,6 @@ impl Change {
         seen.any(|it| it.is_all_shown(texts, &self.after))
     }
 
-    /// This is the text before it, whatever it was.
-    pub(crate) fn begins_with(&mut self, before: &FileState) {
-        if self.before != *before {
-            (self.before, self.accepted_from) = (before.clone(), None);
-        }
-    }
-
-    /// It is `after` by now: what more was made of an accepted text begins with that, as long as there is more.
-    pub(crate) fn becomes(&mut self, after: FileState) {
-        if self.accepted.as_ref() == Some(&self.after) && self.after != after {
-            let from = std::mem::replace(&mut self.before, self.after.clone());
-            self.accepted_from.get_or_insert(from);
-        }
-        self.after = after;
-        self.joins_accepted();
-    }
-
-    /// A person has accepted all of it, as it is now.
-    pub(crate) fn accept(&mut self) {
-        self.accepted = Some(self.after.clone());
-        self.joins_accepted();
-    }
-
-    /// It is one change again if all of it is accepted.
-    fn joins_accepted(&mut self) {
-        if self.accepted.as_ref() == Some(&self.after) {
-            self.before = self.accepted_from.take().unwrap_or(self.before.clone());
-        }
-    }
-
-    /// As the file was before all of it, what was accepted included.
-    pub fn first(&self) -> &FileState {
-        self.accepted_from.as_ref().unwrap_or(&self.before)
-    }
-
     /// Returns true if the file is as it was before.
     pub fn is_undone(&self) -> bool {
         self.before == self.after && self.after.is_known()
@@ -424,7 +386,6 @@ impl Change {
             Some(&self.before),
             Some(&self.after),
             self.accepted.as_ref(),
-            self.accepted_from.as_ref(),
         ];
         states.into_iter().flatten().filter_map(FileState::text)
     }

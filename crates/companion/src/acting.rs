@@ -581,10 +581,7 @@ fn was_before(
     buffer: &BufferText,
 ) -> bool {
     let shown = Hash::of(buffer.content.as_bytes());
-    let is_it = |it: &Change| {
-        let before = [&it.before, it.first()].map(|it| it.text() == Some(&shown));
-        it.path == change.path && before.contains(&true)
-    };
+    let is_it = |it: &Change| it.path == change.path && it.before.text() == Some(&shown);
     is_it(change) || turns.iter().flat_map(|it| &it.turn.changes).any(is_it)
 }
 

@@ -164,26 +164,24 @@ impl Change {
         let was_accepted = self.accepted.as_ref() == Some(&self.after);
         self.after = saved.after.clone();
         let text = |state: &FileState| store.get(state.text()?).ok().map(Text::new);
-        let merged = |before: &FileState| {
-            let FileState::File { mode, .. } = *before else {
-                return None;
-            };
-            let [former, now] = [&saved.before, &saved.after].map(text);
-            let merged = merge::texts(&former?, &now?, &text(before)?);
-            let size = merged.text.len() as u64;
-            let text = { merged.conflicts == 0 }.then(|| store.put(&merged.text).ok());
-            let text = Some(text??);
-            Some(FileState::File { mode, size, text })
+        let texts = (text(&saved.before), text(&self.before), text(&saved.after));
+        let merged = match texts {
+            (Some(former), Some(before), Some(now)) => {
+                let merged = merge::texts(&former, &now, &before);
+                (merged.conflicts == 0).then_some(merged.text)
+            }
+            _ => None,
         };
-        self.accepted_from = self.accepted_from.as_ref().and_then(merged);
-        match merged(&self.before) {
-            Some(before) => self.before = before,
-            None => self.is_mixed = true,
+        let kept = merged.and_then(|text| Some((text.len() as u64, store.put(&text).ok()?)));
+        match (kept, &mut self.before) {
+            (Some((length, hash)), FileState::File { size, text, .. }) => {
+                *size = length;
+                *text = Some(hash);
+            }
+            _ => self.is_mixed = true,
         }
         if was_accepted {
             self.accepted = Some(self.after.clone());
-        } else if self.accepted_from.is_some() {
-            self.accepted = Some(self.before.clone());
         }
     }
 }

@@ -152,7 +152,7 @@ impl Recorder {
                     .is_some_and(|it| change.state(it.of(change.number)) == ChangeState::TakenBack)
             {
                 // What a person has written since it was taken back is theirs.
-                change.begins_with(&difference.before);
+                change.before = difference.before.clone();
             }
             session.note(difference, by, moved_from);
         }
@@ -209,7 +209,7 @@ impl Recorder {
         let judged = judgements(&mut self.judged, turn, &self.store);
         let judged = judged.and_then(|it| it.of(change.number));
         if change.is_seen_from(&texts, judged) {
-            change.accept();
+            change.accepted = Some(change.after.clone());
         }
     }
 }

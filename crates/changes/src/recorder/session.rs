@@ -244,9 +244,9 @@ impl Session {
             if let Some(change) = self.change(&found.path) {
                 if change.is_by_head && !change.is_lost && !found.is_by_head {
                     // The agent's change begins with what git wrote, and git has what was there before.
-                    change.begins_with(&found.before);
+                    change.before = found.before.clone();
                 }
-                change.becomes(found.after);
+                change.after = found.after;
                 change.is_by_head = found.is_by_head;
                 change.is_lost |= found.is_lost;
                 change.shared = change.shared.filter(|it| found.shared == Some(*it));
@@ -285,7 +285,6 @@ impl Session {
             by,
             moved_from,
             accepted: None,
-            accepted_from: None,
             is_mixed: false,
             shared: found.shared,
             is_by_head: found.is_by_head,

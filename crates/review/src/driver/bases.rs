@@ -71,7 +71,7 @@ fn before_turn(bases: &Bases) -> Option<(String, Text)> {
         Some((kept.turn.number, changes.find(|it| it.path == path)?))
     });
     let (number, change) = found.next()?;
-    let text = store.text_of(change.first()).ok()?;
+    let text = store.text_of(&change.before).ok()?;
     let name = format!("the file before turn {number}");
     Some((name, Text::new(text.unwrap_or_default())))
 }
