@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use pillion_system::process;
-use pillion_testkit::SOON;
+use pillion_testkit::{SOON, pause};
 use serde_json::json;
 
 use super::World;
@@ -208,6 +208,12 @@ fn what_was_taken_back_while_nobody_watched_is_no_change_of_the_agent() {
         agent.shell("1", "six", "6");
         if !goes_on {
             agent.tells("Stop", &json!({}));
+        }
+        // The hook after a call does not wait until all is put down; that of a turn's end does.
+        let started = Instant::now();
+        while !world.sandbox.run(["changes"]).stdout.contains("1.1") {
+            assert!(started.elapsed() < SOON, "nothing is put down");
+            pause(started);
         }
         first.signal("KILL");
         first.ended();
