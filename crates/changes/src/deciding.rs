@@ -68,6 +68,17 @@ pub struct Decided {
     pub result: Result<&'static str, DecideError>,
 }
 
+impl Decided {
+    /// Returns true if its turn was taken back without it.
+    pub fn is_left_out(&self) -> bool {
+        let result = self.result.as_ref();
+        result.is_ok_and(|it| it.starts_with(LEFT_OUT))
+    }
+}
+
+/// The beginning of each [reason](Deciding::left_out) for that.
+const LEFT_OUT: &str = "left out, ";
+
 /// A person's decisions about the changes of one turn, one after the other.
 #[derive(Debug)]
 pub struct Deciding<'a> {

@@ -140,12 +140,7 @@ impl Place {
             *taken
         };
         self.purpose = Some(purpose);
-        let is_refused = match taken {
-            _ if taken > limit.most => true,
-            _ if taken > limit.of_agents => self.is_agents(is_agents),
-            _ => false,
-        };
-        match is_refused {
+        match taken > limit.most || taken > limit.of_agents && self.is_agents(is_agents) {
             true => Err(limit.refusal),
             false => Ok(()),
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_discovery::{real_path, regular_file};
+use pillion_discovery::{is_each_programs_own, real_path, regular_file};
 use pillion_protocol::held::Held;
 use pillion_text::fingerprint;
 use pillion_text::hunks::Hunk;
@@ -51,8 +51,7 @@ pub(crate) fn validate(file_path: &str) -> Result<(), String> {
     if !Path::new(file_path).is_absolute() {
         return Err(format!("openDiff: filePath {file_path:?} is not absolute"));
     }
-    // What is there is the agent's own, and another one here.
-    if Path::new(file_path).starts_with("/proc") {
+    if is_each_programs_own(Path::new(file_path)) {
         let why = "is below /proc: name the file by its own path";
         return Err(format!("openDiff: filePath {file_path:?} {why}"));
     }

@@ -67,7 +67,9 @@ pub use environment::Environment;
 pub use handover::{Handover, Predecessor};
 pub use liveness::listens;
 pub use private_file::FileError;
-pub use real_path::{canonicalize, depth_in, is_same, real_path, why_ambiguous};
+pub use real_path::{
+    canonicalize, depth_in, is_each_programs_own, is_same, real_path, why_ambiguous,
+};
 pub use runs_code::runner;
 pub use socket::Socket;
 pub use state::{CompanionState, ViewState};

@@ -5,8 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// What is below it differs between programs.
-const PROC: &str = "/proc";
+/// Returns true if what this path names differs between programs, as what is below `/proc/self` does. Links are not followed.
+pub fn is_each_programs_own(path: &Path) -> bool {
+    path.starts_with("/proc")
+}
 
 /// The real path of something that is there: links followed, in the system's usual spelling.
 ///
@@ -50,8 +52,8 @@ pub fn real_path(path: &Path) -> PathBuf {
 /// The system follows links before it goes up by `..`, where other programs take `..` out of the text; and what is below
 /// `/proc/self` is each program's own.
 pub fn why_ambiguous(path: &Path) -> Option<&'static str> {
-    let mut is_own = path.starts_with(PROC);
-    without_links(path, |step| is_own |= step.starts_with(PROC));
+    let mut is_own = is_each_programs_own(path);
+    without_links(path, |step| is_own |= is_each_programs_own(step));
     if is_own {
         return Some(
             "leads through /proc, which differs between programs: name the file by its own path",

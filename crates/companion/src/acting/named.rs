@@ -51,12 +51,7 @@ pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
             let nothing = format!("there is nothing {what} in turn {turn}");
             outcome.says(nothing);
         }
-        let is_left_out = |it: &Decided| {
-            it.result
-                .as_ref()
-                .is_ok_and(|it| it.starts_with("left out"))
-        };
-        if !of_turn.decided.is_empty() && of_turn.decided.iter().all(is_left_out) {
+        if !of_turn.decided.is_empty() && of_turn.decided.iter().all(Decided::is_left_out) {
             outcome.fails(NotDone {
                 what: format!("nothing of turn {turn} was taken back"),
                 hint: Some(format!("`pillion revert --all {turn}` takes it back.")),

@@ -242,7 +242,7 @@ pub(crate) fn notebook(call: &Call) -> Result<String, String> {
 pub(crate) fn other_file(call: &Call, is_other: impl Fn(&str) -> bool) -> Option<Changes> {
     let path = text(call, FILE).ok().filter(|it| is_other(it))?;
     Some(Changes::Unclear(format!(
-        "it does not take the path {path:?} as it stands, and would write to another file"
+        "this agent reads the path {path:?} as another file's, and would write there: name the file by its plain absolute path"
     )))
 }
 
