@@ -107,10 +107,13 @@ fn files_in_new_folders_are_noticed_at_once_and_later() {
 #[test]
 fn folders_that_are_moved_are_known_by_their_new_names() {
     let world = World::new(&[("one/deep/a.rs", "")]);
+    // By another name, what was written just before the last look seems to be written after it.
+    world.sync();
     world.rename("one", "two");
     world.sync();
     world.write("two/deep/a.rs", "saved");
     assert_eq!(world.next(), "two/deep/a.rs");
+    world.sync();
     world.rename("two", "three");
     world.write("two/deep/b.rs", "another folder in its place");
     assert_eq!(world.next(), "two/deep/b.rs");

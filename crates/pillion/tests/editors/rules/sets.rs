@@ -34,12 +34,8 @@ fn a_file_of_a_set_says_its_place_as_long_as_it_is_there(kind: Kind) {
     let program = three(&person);
     is_in_front(&person, "first\n", "1 of 3");
     drop(program);
-    // Who is in it leaves it.
-    person.wait("what has become of it", |editor| {
-        editor.sees("no longer waits for")
-    });
-    person.editor.close();
-    person.wait_gone();
+    // What is said first may be said of another file of the set.
+    person.leave_undecided();
     person.editor.assert_no_errors();
 }
 
