@@ -81,7 +81,7 @@ pub use killed::killed_before;
 pub use memory::{peak_memory, resident_memory};
 pub use model::{HEADLESS_PROMPT, Model, ModelRequest, Turn};
 pub use npm::Npm;
-pub use nvim::{Nvim, NvimSetup, OtherClient};
+pub use nvim::{MAY_DECIDE, Nvim, NvimSetup, OtherClient};
 pub use opencode::{Opencode, PATCHER as OPENCODE_PATCHER};
 pub use person::{IN_THE_PERSONS_NAME, Said, vim_command};
 pub use process::{all_of, kill_all_of, kill_hub, kill_tree, programs_below};

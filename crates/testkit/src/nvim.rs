@@ -27,6 +27,17 @@ const ONE_LOOK: Duration = Duration::from_secs(1);
 
 const DESCRIBE: &str = include_str!("nvim/describe.lua");
 
+/// True once the proposal in focus, or else the last one, has been on the screen so long that the person may edit it and
+/// decide. One about which Neovim has asked is none: its agent may know of the decision before Neovim does.
+pub const MAY_DECIDE: &str = "(function()
+    local pending = require('pillion.diff.pending')
+    local diffs = pending.sorted()
+    local diff = pending.focused() or diffs[#diffs]
+    local sight = diff and require('pillion.diff.seen').sight(diff)
+    return sight ~= nil and sight.revision == diff.revision and sight.drawn_ms >= 700
+      and diff.deciding == nil and vim.bo[diff.right].modifiable
+  end)()";
+
 /// A running Neovim. It and all that it started are killed on drop.
 #[derive(Debug)]
 pub struct Nvim {

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
-    Agent, AgentKind, Env, Home, IdeClient, Model, NvimSetup, NvimVersion, Outcome, Size, Tmux,
-    Turn, discovery_file, discovery_files,
+    Agent, AgentKind, Env, Home, IdeClient, MAY_DECIDE, Model, NvimSetup, NvimVersion, Outcome,
+    Size, Tmux, Turn, discovery_file, discovery_files,
 };
 use serde_json::json;
 
@@ -117,14 +117,7 @@ fn neovim_gets_the_proposal(kind: AgentKind, version: NvimVersion) {
     stage.propose(&agent);
     nvim.wait_until("a pending diff", "#require('pillion.diff').list() == 1");
     assert!(other.pending(home).is_empty());
-    nvim.wait_until(
-        "a diff that may be decided",
-        "(function()
-           local diff = require('pillion.diff.pending').sorted()[1]
-           local sight = require('pillion.diff.seen').sight(diff)
-           return sight ~= nil and sight.drawn_ms >= 700
-         end)()",
-    );
+    nvim.wait_until("a diff that may be decided", MAY_DECIDE);
     nvim.lua::<()>("require('pillion').accept()", json!([]));
     agent.wait_accepted(FILE);
     agent.quit();

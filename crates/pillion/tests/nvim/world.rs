@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pillion_protocol::{Dialect, File};
-use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, TestAgent};
+use pillion_testkit::{Home, MAY_DECIDE, Nvim, NvimSetup, NvimVersion, TestAgent};
 use pillion_view::LOOK;
 use serde_json::json;
 
@@ -115,17 +115,7 @@ impl World {
 /// See [`World::look`].
 #[track_caller]
 pub fn look(nvim: &Nvim) {
-    nvim.wait_until(
-        "a proposal that was looked at",
-        "(function()
-           local pending = require('pillion.diff.pending')
-           local diffs = pending.sorted()
-           local diff = pending.focused() or diffs[#diffs]
-           local sight = diff and require('pillion.diff.seen').sight(diff)
-           return sight ~= nil and sight.revision == diff.revision and sight.drawn_ms >= 700
-             and vim.bo[diff.right].modifiable
-         end)()",
-    );
+    nvim.wait_until("a proposal that was looked at", MAY_DECIDE);
 }
 
 /// A Neovim with the plugin and the command under test, still to be started.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pillion_testkit::{Nvim, NvimSetup, NvimVersion, Size, vim_command};
+use pillion_testkit::{MAY_DECIDE, Nvim, NvimSetup, NvimVersion, Size, vim_command};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -16,15 +16,6 @@ const AUTOSAVE: &str = "vim.o.updatetime = 50
 const TIDY_FILES: &str =
     "vim.o.fixendofline = true vim.o.fileformats = 'mac,dos,unix' vim.o.textwidth = 20
     vim.cmd [[autocmd BufWritePre * %s/\\s\\+$//e]]";
-
-const MAY_ACCEPT: &str = "(function()
-    local pending = require('pillion.diff.pending')
-    local diffs = pending.sorted()
-    local diff = pending.focused() or diffs[#diffs]
-    local sight = diff and require('pillion.diff.seen').sight(diff)
-    return sight ~= nil and sight.revision == diff.revision and sight.drawn_ms >= 700
-      and vim.bo[diff.right].modifiable
-  end)()";
 
 const HAS_VIEWS: &str = "#vim.tbl_filter(function(buf)
     return vim.api.nvim_buf_get_name(buf):find('^pillion://') ~= nil
@@ -185,7 +176,7 @@ impl Editor for Neovim {
     }
 
     fn may_accept(&self) -> bool {
-        self.is(MAY_ACCEPT)
+        self.is(MAY_DECIDE)
     }
 
     fn has_views(&self) -> bool {
