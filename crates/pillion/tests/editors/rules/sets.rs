@@ -1,9 +1,9 @@
 //! Files that belong together, proposed by a program.
 
-use pillion_testkit::{TestProgram, each_editor};
+use pillion_testkit::{TestProgram, each_editor, pending_diffs};
 
 use crate::driver::Kind;
-use crate::person::Person;
+use crate::person::{Person, wait_for};
 
 /// The proposal with this text is in focus, and this is on the screen beside its name.
 #[track_caller]
@@ -34,7 +34,10 @@ fn a_file_of_a_set_says_its_place_as_long_as_it_is_there(kind: Kind) {
     let program = three(&person);
     is_in_front(&person, "first\n", "1 of 3");
     drop(program);
-    // What is said first may be said of another file of the set.
+    // Who is in one of the others when it ends would have to leave that, too.
+    wait_for("the end of all three", || {
+        pending_diffs(&person.home).is_empty().then_some(())
+    });
     person.leave_undecided();
     person.editor.assert_no_errors();
 }
