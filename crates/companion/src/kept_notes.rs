@@ -1,7 +1,8 @@
 //! Keeps in the store what people say to agents, until the agents have it: it outlives the companion. All companions of a
 //! process share a thread for that.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use pillion_system::{Worker, lock};
 use pillion_view::ProposalKey;
 
 use crate::event::{Event, Events};
+use crate::ids::ViewId;
 
 /// The time limit at the companion's end for what is being kept.
 const GRACE: Duration = Duration::from_secs(1);
@@ -26,6 +28,8 @@ pub(crate) struct KeptNotes {
     place: Option<(Store, Arc<Worker<Job>>)>,
     events: Events,
     names: NoteNames,
+    /// What is kept by name and file, by the views in which it was written; none stands for those that have left.
+    on: HashMap<(String, PathBuf), Vec<(Option<ViewId>, Vec<Note>)>>,
 }
 
 impl KeptNotes {
@@ -35,6 +39,7 @@ impl KeptNotes {
             place: store.and_then(|store| Some((store, worker()?))),
             events,
             names: NoteNames::of(&port.to_string()),
+            on: HashMap::new(),
         }
     }
 
@@ -65,8 +70,60 @@ impl KeptNotes {
         self.order(move |store| names.iter().try_for_each(|name| store.drop_note(name)));
     }
 
-    /// Keeps the notes on this, a change of this file or all that an agent proposes for it; none forgets them.
-    pub(crate) fn keep_on(&self, of: &str, path: &Path, notes: Vec<Note>) {
+    /// Keeps what the person has noted on this in a view, a change of this file or all that an agent proposes for it, beside what
+    /// stands in other views. Returns all of it.
+    pub(crate) fn keep_on(
+        &mut self,
+        view: ViewId,
+        of: &str,
+        path: &Path,
+        notes: Vec<Note>,
+    ) -> Vec<Note> {
+        let all = self.on.entry((of.to_owned(), path.to_owned())).or_default();
+        // What was written in a view that has left stands in this one by now, perhaps on other lines.
+        let is_taken_over = |left: &Note| notes.iter().any(|it| it.text == left.text);
+        for (of_view, left) in all.iter_mut() {
+            if of_view.is_none() {
+                left.retain(|it| !is_taken_over(it));
+            }
+        }
+        all.retain(|(of_view, left)| *of_view != Some(view) && !left.is_empty());
+        if !notes.is_empty() {
+            all.push((Some(view), notes));
+        }
+        let all = joined(all);
+        self.write_on(of, path, all.clone());
+        all
+    }
+
+    /// The person has decided about this, and has `said` this with it: nothing is kept on it any more. Returns what stands in other
+    /// views than that in which they decided.
+    pub(crate) fn forget_on(
+        &mut self,
+        view: Option<ViewId>,
+        of: &str,
+        path: &Path,
+        said: &[Note],
+    ) -> Vec<Note> {
+        let all = self.on.remove(&(of.to_owned(), path.to_owned()));
+        self.write_on(of, path, Vec::new());
+        let mut all = all.unwrap_or_default();
+        all.retain(|(of_view, _)| view.is_none() || *of_view != view);
+        let mut unsaid = joined(&all);
+        unsaid.retain(|it| said.iter().all(|said| said.text != it.text));
+        unsaid
+    }
+
+    /// A view has left. What was written there is kept.
+    pub(crate) fn left(&mut self, view: ViewId) {
+        for (of_view, _) in self.on.values_mut().flatten() {
+            if *of_view == Some(view) {
+                *of_view = None;
+            }
+        }
+    }
+
+    fn write_on(&self, of: &str, path: &Path, notes: Vec<Note>) {
         let (of, path) = (of.to_owned(), path.to_owned());
         self.order(move |store| store.keep_notes_on(&of, &path, notes));
     }
@@ -89,6 +146,17 @@ impl KeptNotes {
             worker.order(Box::new(move || job(&store)));
         }
     }
+}
+
+/// The notes of all views, each once.
+fn joined(all: &[(Option<ViewId>, Vec<Note>)]) -> Vec<Note> {
+    let mut joined = Vec::new();
+    for note in all.iter().flat_map(|(_, notes)| notes) {
+        if !joined.contains(note) {
+            joined.push(note.clone());
+        }
+    }
+    joined
 }
 
 fn worker() -> Option<Arc<Worker<Job>>> {

@@ -175,7 +175,7 @@ impl Recorder {
     }
 
     /// The person has these notes on a proposal, in place of those from before. If it was closed meanwhile, what is new of them goes
-    /// into the log.
+    /// into the log, and so do those that there are when they [decide](Self::decided): what they say with that is none of them.
     pub fn noted(&mut self, id: u64, notes: Vec<Note>) -> Result<(), StoreError> {
         if let Some(pending) = self.journal.pending.get_mut(&id) {
             pending.notes = notes;
@@ -302,7 +302,7 @@ impl Recorder {
                 self.journal.accepted.pop_first();
             }
         }
-        for draft in pending.drafts {
+        for draft in mem::take(&mut pending.drafts) {
             self.end_draft(draft.entry, Some(&entry))?;
         }
         for other in self.store.undecided()? {
@@ -310,6 +310,9 @@ impl Recorder {
                 self.end_draft(other, Some(&entry))?;
             }
         }
+        // What went with the decision is in its entry.
+        pending.notes.retain(|it| !entry.notes.contains(it));
+        self.keep_notes(&mut pending)?;
         self.tidy_now_and_then();
         Ok(())
     }

@@ -263,7 +263,11 @@ impl MainLoop {
             Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
             Outcome::Rejected => None,
         };
-        self.forget_notes(key);
+        let view = match decider {
+            Decider::View(view) => Some(view),
+            Decider::Command { .. } => None,
+        };
+        self.forget_notes(key, view, &notes);
         let is_said = |it: &ActDone| accepted.is_none() || !it.report.said.is_empty();
         let told_of_act = act.as_ref().filter(|it| is_said(it)).map(|it| Told {
             message: it.message.clone(),

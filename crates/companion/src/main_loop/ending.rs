@@ -77,8 +77,9 @@ impl MainLoop {
         self.finish_decisions(inbox).await;
         self.release_guards();
         if ending != Ending::Asks {
-            for it in self.diffs.pending() {
-                self.forget_told_notes(it.key);
+            let pending: Vec<_> = self.diffs.pending().map(|it| it.key).collect();
+            for key in pending {
+                self.forget_told_notes(key);
             }
             let actions = self.diffs.stop();
             self.perform(actions);

@@ -82,15 +82,17 @@ impl MainLoop {
             }
             Tell::Notes { key, notes } => {
                 if let Some((of, path)) = self.diffs.notes_of(key) {
-                    self.kept_notes.keep_on(&of, path, notes.clone());
-                    self.recording.noted(key.id, notes.clone());
+                    let all = self.kept_notes.keep_on(view, &of, path, notes);
+                    self.recording.noted(key.id, all.clone());
                     // If all views leave before anybody decides, the agent reads them.
-                    self.diffs.note(key.id, notes);
+                    self.diffs.note(key.id, all);
                 } else if self.diffs.newest(key.id).is_none() {
                     self.recording.noted(key.id, notes);
                 }
             }
-            Tell::RowNotes { id, notes } => self.kept_notes.keep_on(&id, Path::new(""), notes),
+            Tell::RowNotes { id, notes } => {
+                self.kept_notes.keep_on(view, &id, Path::new(""), notes);
+            }
             Tell::Roots(roots) => {
                 self.views.change(view, |options| options.roots = roots);
                 self.roots_changed();
@@ -149,6 +151,7 @@ impl MainLoop {
             self.tell_closed(key, closed);
         }
         self.recording.view_left(view);
+        self.kept_notes.left(view);
         self.views_changed(now);
     }
 

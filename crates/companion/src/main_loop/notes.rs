@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
 use pillion_changes::WaitingNote;
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, Note};
 use pillion_protocol::record::Recorded;
 use pillion_protocol::remarks::FileRemark;
 use pillion_view::ask::SendNotes;
@@ -20,6 +20,7 @@ use crate::acting::Told;
 use crate::agent::Agent;
 use crate::agents;
 use crate::event::{By, Event, Waiter};
+use crate::ids::ViewId;
 use crate::prompts::Prompts;
 use crate::remark::Remark;
 use crate::sessions::{Listening, SessionId};
@@ -77,19 +78,22 @@ impl MainLoop {
         is_told
     }
 
-    /// The person has decided about this proposal: their notes go with that.
-    pub(super) fn forget_notes(&self, key: ProposalKey) {
+    /// The person has decided about this proposal, in this view if it was in one, and these notes go with that. Others that stand
+    /// in other views go into the log.
+    pub(super) fn forget_notes(&mut self, key: ProposalKey, view: Option<ViewId>, said: &[Note]) {
         if let Some((of, path)) = self.diffs.notes_of(key) {
-            self.kept_notes.keep_on(&of, path, Vec::new());
+            let unsaid = self.kept_notes.forget_on(view, &of, path, said);
+            self.recording.noted(key.id, unsaid);
         }
     }
 
     /// Nobody decides about this proposal any more. Its agent reads the notes with the rejection; one whose hook asks hears nothing, and
     /// they are there again with its next proposal.
-    pub(super) fn forget_told_notes(&self, key: ProposalKey) {
+    pub(super) fn forget_told_notes(&mut self, key: ProposalKey) {
         let proposal = self.diffs.proposal(key);
-        if proposal.is_some_and(|it| !it.proposer.is_for_agent()) {
-            self.forget_notes(key);
+        let is_told = proposal.is_some_and(|it| !it.proposer.is_for_agent());
+        if let Some((of, path)) = self.diffs.notes_of(key).filter(|_| is_told) {
+            self.kept_notes.forget_on(None, &of, path, &[]);
         }
     }
 

@@ -227,7 +227,14 @@ impl App {
         };
         match view.untold_notes() {
             Some(notes) => {
-                let kept = written.map_or("", |_| " (the log has them)");
+                let is_kept = written.is_some()
+                    || matches!(
+                        reason,
+                        CloseReason::Settled
+                            | CloseReason::AcceptedElsewhere
+                            | CloseReason::RejectedElsewhere
+                    );
+                let kept = if is_kept { " (the log has them)" } else { "" };
                 let text = format!("{text} · {agent} was not told your notes{kept}: {notes}");
                 self.report(LONG_MESSAGE, Tone::Warning, text, now);
             }
