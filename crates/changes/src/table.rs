@@ -61,21 +61,23 @@ struct Copies<'a> {
 }
 
 impl Copies<'_> {
-    /// Copies the text of a file, if it is not too long.
-    fn copy(self, path: &Path, stat: &Stat) -> Source {
+    /// Copies the text of a file, if it is not too long. Returns it with the facts, whose size is the text's: the file may have
+    /// been exchanged since, which the next look finds.
+    fn copy(self, path: &Path, mut stat: Stat) -> (Stat, Source) {
         let bytes = match stat.is_link {
             true => fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes()),
-            false if stat.size > MAX_TEXT || self.secrets.has(path) => return Source::None,
-            false => regular_file::read(path, MAX_TEXT),
+            false if stat.size > MAX_TEXT || self.secrets.has(path) => return (stat, Source::None),
+            false => regular_file::read(path, MAX_TEXT).inspect(|it| stat.size = it.len() as u64),
         };
-        match bytes {
+        let text = match bytes {
             Ok(bytes) => self.keep(&bytes).map_or(Source::Failed, Source::Kept),
             // It is gone by now, or nobody may read it.
             Err(error) => {
                 tracing::debug!(%error, "a file cannot be read");
                 Source::Failed
             }
-        }
+        };
+        (stat, text)
     }
 
     /// Puts a text into the store; none if that fails, and then people are told.
@@ -337,7 +339,7 @@ impl Table {
             };
             let is_same = Stat::at(&path).is_ok_and(|it| it == Some(known.stat));
             known.text = match is_same {
-                true => self.copies().copy(&path, &known.stat),
+                true => self.copies().copy(&path, known.stat).1,
                 false => Source::Failed,
             };
             self.last.has_failed |= known.text == Source::Failed;
@@ -435,8 +437,8 @@ impl Table {
         let is_sure = !former.found.is_cut && !self.last.found.is_cut;
         changed.retain(|(path, _)| is_sure || self.files.get(path).is_some());
         let texts = self.copy_all(&changed);
-        self.last.has_failed = texts.contains(&Source::Failed);
-        for ((path, stat), text) in changed.into_iter().zip(texts) {
+        self.last.has_failed = texts.iter().any(|(_, it)| *it == Source::Failed);
+        for ((path, _), (stat, text)) in changed.into_iter().zip(texts) {
             if self.files.get(&path).is_none() && former.may_have_had(&path) {
                 // Nobody knows how long it has been there.
                 self.learn(&path, Known::new(stat, text, now));
@@ -549,7 +551,7 @@ impl Table {
                 if known.is_some_and(|known| known.is_as_it_was(&stat)) {
                     return None;
                 }
-                let text = self.copies().copy(path, &stat);
+                let (stat, text) = self.copies().copy(path, stat);
                 self.last.has_failed |= text == Source::Failed;
                 let found = self.found(path.to_owned(), stat, text, now)?;
                 Some(self.with_new_folders(found, &self.last.found.folders))
@@ -600,15 +602,15 @@ impl Table {
             self.learn(&path, Known::new(stat, text, now));
         }
         let texts = self.copy_all(&copies);
-        self.last.has_failed = texts.contains(&Source::Failed);
-        for ((path, mut stat), mut text) in copies.into_iter().zip(texts) {
+        self.last.has_failed = texts.iter().any(|(_, it)| *it == Source::Failed);
+        for ((path, _), (mut stat, mut text)) in copies.into_iter().zip(texts) {
             if let Ok(Some(newer)) = Stat::at(&path)
                 && newer != stat
             {
                 // The person has written it meanwhile; or an agent that could not wait: that is not the text before.
                 let is_waited_for = now.elapsed().is_ok_and(|it| it < AGENTS_WAIT);
                 (stat, text) = match is_waited_for {
-                    true => (newer, self.copies().copy(&path, &newer)),
+                    true => self.copies().copy(&path, newer),
                     false => (stat, Source::None),
                 };
             }
@@ -746,9 +748,9 @@ impl Table {
         }
     }
 
-    fn copy_all(&self, files: &[(PathBuf, Stat)]) -> Vec<Source> {
+    fn copy_all(&self, files: &[(PathBuf, Stat)]) -> Vec<(Stat, Source)> {
         let copies = self.copies();
-        in_parallel(COPIES, files, |(path, stat)| copies.copy(path, stat))
+        in_parallel(COPIES, files, |(path, stat)| copies.copy(path, *stat))
     }
 }
 
@@ -772,4 +774,28 @@ fn modes(
     }
     modes.truncate(count);
     modes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Facts of one file with the text of another one would be a change once the next look has both.
+    #[test]
+    fn a_file_that_is_exchanged_while_it_is_looked_at_has_the_size_of_its_text() {
+        let (folder, store) = Store::temporary();
+        let path = folder.path().join("a");
+        let table = Table::new(folder.path().to_owned(), store, Vec::new());
+        fs::write(&path, "of the one before").unwrap();
+        let stat = Stat::at(&path).unwrap().unwrap();
+        fs::write(&path, "new").unwrap();
+        let (stat, text) = table.copies().copy(&path, stat);
+        let torn = Known::new(stat, text, SystemTime::now());
+        let (stat, text) = table
+            .copies()
+            .copy(&path, Stat::at(&path).unwrap().unwrap());
+        let whole = Known::new(stat, text, SystemTime::now());
+        assert_eq!(torn.state(), whole.state());
+        assert!(!torn.is_as_it_was(&whole.stat));
+    }
 }
