@@ -1,6 +1,6 @@
 //! A turn as the store keeps it, with what people made of its changes, and how both are shown.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,8 @@ pub struct Kept {
     _held: Option<Held>,
     /// The turn.
     pub turn: Turn,
+    /// By the number of a change of which a person has decided about a part: the text before that. Its own is the one with it.
+    first: HashMap<u64, FileState>,
     judged: Judgements,
     /// Empty until they are read.
     decisions: Vec<Entry>,
@@ -51,19 +53,33 @@ impl Kept {
 
     /// A turn that could not be written yet: nobody can have judged it.
     pub fn unwritten(turn: Turn) -> Self {
+        Self::new(turn, Judgements::default())
+    }
+
+    fn of_turn(store: &Store, turn: Turn) -> Result<Self, StoreError> {
+        let judged = store.judged(turn.number)?;
+        Ok(Self::new(turn, judged))
+    }
+
+    fn new(mut turn: Turn, judged: Judgements) -> Self {
+        let mut first = HashMap::new();
+        for change in &mut turn.changes {
+            if let Some(part) = change.decided_part(judged.of(change.number)).cloned() {
+                first.insert(change.number, std::mem::replace(&mut change.before, part));
+            }
+        }
         Self {
             _held: None,
-            judged: Judgements::default(),
             turn,
+            first,
+            judged,
             decisions: Vec::new(),
         }
     }
 
-    fn of_turn(store: &Store, turn: Turn) -> Result<Self, StoreError> {
-        Ok(Self {
-            judged: store.judged(turn.number)?,
-            ..Self::unwritten(turn)
-        })
+    /// The file as it was before a change, with all that a person has decided of it.
+    pub fn first<'a>(&'a self, change: &'a Change) -> &'a FileState {
+        self.first.get(&change.number).unwrap_or(&change.before)
     }
 
     /// Those that were in one of these folders, or in a folder of theirs, oldest first, without what was decided about

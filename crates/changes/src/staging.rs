@@ -15,8 +15,9 @@ use pillion_text::{Text, endings, merge, visible};
 use crate::current_hunks::CurrentHunks;
 use crate::kept::{self, Kept};
 use crate::patch;
+use crate::state::FileState;
 use crate::store::{MAX_TEXT, Store, StoreError};
-use crate::turn::{Change, ChangeState};
+use crate::turn::{Change, ChangeState, Judged};
 
 /// The time limit for each command of git's: a filter or a slow disk may keep it.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -55,6 +56,9 @@ pub enum StageError {
     /// It has no lines.
     #[error("it is not text")]
     NotText,
+    /// Its contents are not in the store.
+    #[error("its contents are not kept")]
+    NotKept,
     /// Git refused.
     #[error("git says: {0}")]
     Refused(String),
@@ -71,7 +75,9 @@ impl StageError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unseen => "Keep it first.",
-            Self::Untracked | Self::NotText | Self::Filtered => "`git add` adds all of it.",
+            Self::Untracked | Self::NotText | Self::NotKept | Self::Filtered => {
+                "`git add` adds all of it."
+            }
             Self::Unmerged => "Resolve them first.",
             Self::Conflict(_) => "Stage what came before it first, or use `git add -p`.",
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
@@ -95,27 +101,30 @@ pub fn stage(
     change: &Change,
     lines: Option<Range<usize>>,
 ) -> Result<&'static str, StageError> {
-    match kept.state(change) {
+    // What was decided before the agent made more of it stays so, whatever becomes of the rest.
+    let (first, part) = (kept.first(change), &change.before);
+    let (from, to, judged) = match kept.state(change) {
+        _ if first != part => (first, part, None),
         ChangeState::Unseen => return Err(StageError::Unseen),
         ChangeState::TakenBack | ChangeState::Gone => return Err(StageError::Gone),
-        ChangeState::Accepted | ChangeState::Kept | ChangeState::Edited => {}
-    }
+        _ => (first, &change.after, kept.judged(change)),
+    };
     // What was accepted is staged whatever became of the file since, as long as that is not the one before.
-    if kept::is_at(&change.before, &change.path) && change.before != change.after {
+    if kept::is_at(from, &change.path) && from != to {
         return Err(StageError::Gone);
     }
     let git = Git::around(&change.path)?;
     let indexed = git.indexed()?;
-    let (before, left) = what_stays(store, kept, change)?;
+    let (mode, is_new) = (patch::mode(to), from.is_absent());
+    let is_mode_kept = patch::mode(from) == mode;
+    let (before, left) = what_stays(store, judged, from, to)?;
     let (before, left) = match lines {
         None => (before, left),
         Some(lines) => at_lines(change, before, left, lines)?,
     };
-    let mode = patch::mode(&change.after);
-    let is_mode_kept = patch::mode(&change.before) == mode;
     let wanted = match (&indexed, mode) {
         (_, None) => None,
-        (None, Some(_)) if !change.before.is_absent() => return Err(StageError::Untracked),
+        (None, Some(_)) if !is_new => return Err(StageError::Untracked),
         (None, Some(mode)) => Some((mode, left)),
         (Some((known, text)), Some(mode)) => {
             let [before, left] = as_indexed(text, before, left);
@@ -146,12 +155,17 @@ pub fn stage(
 
 /// The text before a change, and the one with what the person left of it: without the lines that they took back, with those
 /// that they wrote, and with nothing else that came into the file.
-fn what_stays(store: &Store, kept: &Kept, change: &Change) -> Result<(Text, Text), StageError> {
-    if !change.before.is_known() || !change.after.is_known() {
-        return Err(StageError::NotText);
+fn what_stays(
+    store: &Store,
+    judged: Option<&Judged>,
+    before: &FileState,
+    after: &FileState,
+) -> Result<(Text, Text), StageError> {
+    if !before.is_known() || !after.is_known() {
+        return Err(StageError::NotKept);
     }
-    let (before, mut left) = store.texts_of(&change.before, &change.after)?;
-    let steps = kept.judged(change).into_iter().flat_map(|it| it.writes());
+    let (before, mut left) = store.texts_of(before, after)?;
+    let steps = judged.into_iter().flat_map(Judged::writes);
     let mut steps: Vec<_> = steps.collect();
     // The newest comes first.
     steps.reverse();

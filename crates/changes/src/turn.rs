@@ -115,6 +115,9 @@ pub struct Change {
     /// The state that a person has seen and accepted before it was written, if that is what was written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accepted: Option<FileState>,
+    /// What a person accepted or kept of it, if the agent has made more of it since: that begins there.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub decided: Option<DecidedText>,
     /// True if a person changed the same lines, so that their change is shown with the agent's.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_mixed: bool,
@@ -130,6 +133,17 @@ pub struct Change {
     /// The permissions of the folders around it, first those of its own, if some went with it or were exchanged.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub folder_modes: Vec<FolderMode>,
+}
+
+/// What a person accepted or kept of a change, with what they have saved in the file since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecidedText {
+    /// The file with that.
+    pub state: FileState,
+    /// True if it was kept: that can be undone.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_kept: bool,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
@@ -255,6 +269,11 @@ impl Judged {
             .find(|it| it.in_editor.is_some() || it.written.is_some())
     }
 
+    /// Returns true if what is left of the change stays.
+    fn stays(&self) -> bool {
+        matches!(self.judgement, Judgement::Kept | Judgement::Edited)
+    }
+
     /// Returns true if it keeps what is left of a change of which a part was taken back, or that was edited.
     fn is_of_the_rest(&self) -> bool {
         let former = self.former_of_text();
@@ -368,11 +387,44 @@ impl Change {
     /// Returns true if a person has seen all of it who was shown, before that was written, what leads from one of these texts to
     /// the one after: it begins there, or what came before was accepted or kept.
     pub(crate) fn is_seen_from(&self, texts: &[String], judged: Option<&Judged>) -> bool {
-        let is_kept = |it: &&Judged| matches!(it.judgement, Judgement::Kept | Judgement::Edited);
-        let kept = { judged.filter(is_kept) }.map(|it| it.last_written().unwrap_or(&it.after));
-        let seen = [Some(&self.before), self.accepted.as_ref(), kept];
+        let decided = self.decided_part(judged);
+        let seen = [Some(&self.before), self.accepted.as_ref(), decided];
         let mut seen = seen.into_iter().flatten();
         seen.any(|it| it.is_all_shown(texts, &self.after))
+    }
+
+    /// The agent is about to make more of the file than this state: what a person has decided about until now stays so.
+    pub(crate) fn goes_on_from(&mut self, now: &FileState, judged: Option<&Judged>) {
+        let state = self.state(judged);
+        match state {
+            // What a person has written since it was taken back is theirs.
+            ChangeState::TakenBack if self.after != *now => {
+                let has_part = self.decided_part(judged).is_some();
+                match self.decided.as_mut().filter(|_| has_part) {
+                    Some(decided) => decided.state = now.clone(),
+                    None => (self.before, self.decided) = (now.clone(), None),
+                }
+            }
+            ChangeState::Accepted | ChangeState::Kept | ChangeState::Edited => {
+                let written = judged.and_then(Judged::last_written);
+                if self.after == *now || written == Some(now) {
+                    let is_kept = state != ChangeState::Accepted;
+                    let state = now.clone();
+                    self.decided = Some(DecidedText { state, is_kept });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What was decided of it, if a person has decided nothing about all of it, and has not undone that.
+    pub(crate) fn decided_part(&self, judged: Option<&Judged>) -> Option<&FileState> {
+        use ChangeState::{Accepted, Edited, Kept};
+        let is_whole = matches!(self.state(judged), Accepted | Kept | Edited);
+        let decided = self.decided.as_ref().filter(|_| !is_whole)?;
+        let is_kept = |it: &Judged| it.after != self.after && it.stays();
+        let stands = !decided.is_kept || judged.is_some_and(|it| it.steps().any(is_kept));
+        (stands && decided.state != self.after).then_some(&decided.state)
     }
 
     /// Returns true if the file is as it was before.
@@ -386,6 +438,7 @@ impl Change {
             Some(&self.before),
             Some(&self.after),
             self.accepted.as_ref(),
+            self.decided.as_ref().map(|it| &it.state),
         ];
         states.into_iter().flatten().filter_map(FileState::text)
     }

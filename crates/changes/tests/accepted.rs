@@ -40,6 +40,8 @@ enum Step {
     Kept,
     /// They take it back.
     TakenBack,
+    /// They undo what they decided last.
+    Undone,
     /// They save another line.
     Saved(&'static str, &'static str),
 }
@@ -134,6 +136,7 @@ impl Lab {
             Whole(text) => self.accept(text.to_owned()),
             Kept => self.decide(Act::Keep),
             TakenBack => self.decide(Act::TakeBack),
+            Undone => self.decide(Act::Undo),
             Saved(old, new) => {
                 fs::write(file, with(old, new)).unwrap();
                 self.recorder.saved(&self.file.clone()).unwrap();
@@ -255,6 +258,73 @@ fn a_change_counts_as_accepted_if_what_was_shown_begins_where_it_begins() {
                 false => ChangeState::Unseen,
             };
             assert_eq!(lab.state(), expected, "{steps:?} {found:?}");
+        }
+    }
+}
+
+/// A text that was accepted or kept is the text before for what comes after it, until all is decided.
+#[test]
+fn what_a_command_makes_of_a_decided_text_begins_with_that() {
+    const NICE: Step = Accepted("8\n", "NICE\n");
+    const OWN: Step = Shell("8\n", "NICE\n");
+    const MORE: Step = Shell("3\n", "MORE\n");
+    const SHELL: Step = Shell("2\n", "EVIL\n");
+    const BACK: Step = Shell("EVIL\n", "2\n");
+    const MINE: Step = Saved("5\n", "mine\n");
+    for (steps, state, before) in [
+        (&[NICE, SHELL][..], ChangeState::Unseen, "NICE"),
+        (&[NICE, SHELL, MINE], ChangeState::Unseen, "mine NICE"),
+        (&[NICE, MINE, SHELL], ChangeState::Unseen, "mine NICE"),
+        (&[NICE, SHELL, BACK], ChangeState::Accepted, ""),
+        (&[NICE, SHELL, MINE, BACK], ChangeState::Accepted, "mine"),
+        (
+            &[NICE, Accepted("3\n", "MORE\n")],
+            ChangeState::Accepted,
+            "",
+        ),
+        (&[NICE, Shell("NICE\n", "8\n")], ChangeState::Unseen, "NICE"),
+        (&[NICE, SHELL, Kept], ChangeState::Kept, ""),
+        (&[NICE, SHELL, Kept, MORE], ChangeState::Unseen, "EVIL NICE"),
+        (&[NICE, SHELL, TakenBack, MORE], ChangeState::Unseen, "NICE"),
+        (
+            &[NICE, SHELL, TakenBack, Accepted("3\n", "MORE\n")],
+            ChangeState::Accepted,
+            "",
+        ),
+        (&[OWN, Kept, SHELL], ChangeState::Unseen, "NICE"),
+        (&[OWN, Kept, SHELL, MINE], ChangeState::Unseen, "mine NICE"),
+        (&[OWN, Kept, SHELL, BACK], ChangeState::Kept, ""),
+        (&[OWN, Kept, SHELL, Kept], ChangeState::Kept, ""),
+        (&[OWN, Kept, SHELL, Undone], ChangeState::Unseen, ""),
+        (
+            &[OWN, Kept, SHELL, TakenBack, MORE],
+            ChangeState::Unseen,
+            "NICE",
+        ),
+        (
+            &[OWN, Kept, SHELL, TakenBack, Accepted("3\n", "MORE\n")],
+            ChangeState::Accepted,
+            "",
+        ),
+        (&[OWN, TakenBack, MORE], ChangeState::Unseen, ""),
+    ] {
+        for found in [Hooks, Looks] {
+            let mut lab = Lab::new(found);
+            steps.iter().for_each(|it| lab.step(*it));
+            let case = format!("{steps:?} {found:?}");
+            let kept = lab.kept();
+            let change = kept.turn.real_changes().next().expect(&case);
+            assert_eq!(kept.state(change), state, "{case}");
+            let words = |text: &str| {
+                let words = text.lines().filter(|it| it.parse::<u8>().is_err());
+                words.collect::<Vec<_>>().join(" ")
+            };
+            let text = lab.store.text_of(&change.before).unwrap().unwrap();
+            assert_eq!(words(std::str::from_utf8(&text).unwrap()), before, "{case}");
+            if state == ChangeState::Unseen {
+                lab.step(TakenBack);
+                assert_eq!(words(&lab.text()), before, "{case}");
+            }
         }
     }
 }

@@ -522,6 +522,7 @@ fn a_change_of_a_repositorys_own_files_that_was_recorded_is_not_taken_back() {
             by: Author::Unclear,
             moved_from: None,
             accepted: None,
+            decided: None,
             is_mixed: false,
             shared: None,
             is_by_head: false,

@@ -11,9 +11,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pillion_changes::recorder::Call;
 use pillion_changes::staging::{self, StageError};
 use pillion_changes::{Act, Deciding, Kept, Recorder, Store};
 
+use pillion_text::fingerprint;
 use shared::{WorkTree, recorder, shell};
 
 const OLD: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
@@ -117,6 +119,36 @@ fn sh(folder: &Path, command: &str) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command}: {errors}");
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What the agent has made of it since without asking is decided by itself.
+#[test]
+fn what_was_accepted_is_staged_whatever_came_after_it() {
+    for rest in [None, Some(Act::Keep), Some(Act::TakeBack)] {
+        let mut lab = Lab::new("seq 9 > a");
+        let file = lab.root.join("a");
+        let [accepted, all] = [OLD.replace('9', "nine"), NEW.replace("five", "5")];
+        lab.recorder.begin(1, "claude", "").unwrap();
+        let call = Call {
+            path: Some(file.clone()),
+            ..shell("1")
+        };
+        lab.recorder.before(1, "claude", call).unwrap();
+        fs::write(&file, &accepted).unwrap();
+        let shown = [&*accepted, OLD].map(|it| fingerprint::of(Some(it.as_bytes())));
+        lab.recorder.after(1, "1", |_| shown.to_vec()).unwrap();
+        lab.recorder.before(1, "claude", shell("2")).unwrap();
+        fs::write(&file, &all).unwrap();
+        lab.recorder.after(1, "2", |_| Vec::new()).unwrap();
+        lab.recorder.end(1).unwrap();
+        rest.into_iter().for_each(|act| lab.act(act, "1.1"));
+        assert_eq!(lab.stage(1, None), Ok(staging::STAGED), "{rest:?}");
+        let staged = match rest {
+            Some(Act::Keep) => &all,
+            _ => &accepted,
+        };
+        assert_eq!(lab.index("a"), *staged, "{rest:?}");
+    }
 }
 
 #[test]

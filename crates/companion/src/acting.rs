@@ -582,7 +582,12 @@ fn was_before(
 ) -> bool {
     let shown = Hash::of(buffer.content.as_bytes());
     let is_it = |it: &Change| it.path == change.path && it.before.text() == Some(&shown);
-    is_it(change) || turns.iter().flat_map(|it| &it.turn.changes).any(is_it)
+    let is_in = |kept: &Kept| {
+        let mut changes = kept.turn.changes.iter();
+        changes
+            .any(|it| is_it(it) || it.path == change.path && kept.first(it).text() == Some(&shown))
+    };
+    is_it(change) || turns.iter().any(is_in)
 }
 
 /// Lines of a file mean something only beside the text in which they were seen.

@@ -12,7 +12,7 @@ use crate::scan::Stat;
 use crate::state::{FileState, Stage, Writing};
 use crate::store::{Store, StoreError};
 use crate::table::Difference;
-use crate::turn::{Change, Judgement};
+use crate::turn::{Change, DecidedText, Judgement};
 
 /// A save that comes so soon after an editor's word that it has read a file may have been written before that word was heard.
 const SOON: Duration = Duration::from_secs(1);
@@ -164,24 +164,30 @@ impl Change {
         let was_accepted = self.accepted.as_ref() == Some(&self.after);
         self.after = saved.after.clone();
         let text = |state: &FileState| store.get(state.text()?).ok().map(Text::new);
-        let texts = (text(&saved.before), text(&self.before), text(&saved.after));
-        let merged = match texts {
-            (Some(former), Some(before), Some(now)) => {
-                let merged = merge::texts(&former, &now, &before);
-                (merged.conflicts == 0).then_some(merged.text)
-            }
-            _ => None,
+        let merged = |before: &FileState| {
+            let FileState::File { mode, .. } = *before else {
+                return None;
+            };
+            let [former, now] = [&saved.before, &saved.after].map(text);
+            let merged = merge::texts(&former?, &now?, &text(before)?);
+            let size = merged.text.len() as u64;
+            let text = { merged.conflicts == 0 }.then(|| store.put(&merged.text).ok());
+            let text = Some(text??);
+            Some(FileState::File { mode, size, text })
         };
-        let kept = merged.and_then(|text| Some((text.len() as u64, store.put(&text).ok()?)));
-        match (kept, &mut self.before) {
-            (Some((length, hash)), FileState::File { size, text, .. }) => {
-                *size = length;
-                *text = Some(hash);
-            }
-            _ => self.is_mixed = true,
+        self.decided = self.decided.take().and_then(|it| {
+            let state = merged(&it.state)?;
+            Some(DecidedText { state, ..it })
+        });
+        match merged(&self.before) {
+            Some(before) => self.before = before,
+            None => self.is_mixed = true,
         }
+        let decided = self.decided.as_ref().filter(|it| !it.is_kept);
         if was_accepted {
             self.accepted = Some(self.after.clone());
+        } else if let Some(decided) = decided {
+            self.accepted = Some(decided.state.clone());
         }
     }
 }

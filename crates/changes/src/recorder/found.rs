@@ -13,7 +13,7 @@ use crate::remark::Remark;
 use crate::state::Hash;
 use crate::store::{Judgements, Store};
 use crate::table::{Difference, Table};
-use crate::turn::{Author, ChangeState};
+use crate::turn::Author;
 
 impl Recorder {
     /// There is this to say of the turns in which it came about.
@@ -146,13 +146,10 @@ impl Recorder {
                 continue;
             };
             let number = session.turn.as_ref().map(|turn| turn.number);
-            if let Some((turn, change)) = number.zip(session.change(&difference.path))
-                && change.after != difference.before
-                && judgements(&mut self.judged, turn, &self.store)
-                    .is_some_and(|it| change.state(it.of(change.number)) == ChangeState::TakenBack)
-            {
-                // What a person has written since it was taken back is theirs.
-                change.before = difference.before.clone();
+            if let Some((turn, change)) = number.zip(session.change(&difference.path)) {
+                let judged = judgements(&mut self.judged, turn, &self.store);
+                let judged = judged.and_then(|it| it.of(change.number));
+                change.goes_on_from(&difference.before, judged);
             }
             session.note(difference, by, moved_from);
         }

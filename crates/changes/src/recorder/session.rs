@@ -285,6 +285,7 @@ impl Session {
             by,
             moved_from,
             accepted: None,
+            decided: None,
             is_mixed: false,
             shared: found.shared,
             is_by_head: found.is_by_head,

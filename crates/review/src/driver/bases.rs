@@ -68,10 +68,11 @@ fn before_turn(bases: &Bases) -> Option<(String, Text)> {
     let path = real_path(&bases.path);
     let mut found = turns.iter().rev().filter_map(|kept| {
         let mut changes = kept.turn.real_changes();
-        Some((kept.turn.number, changes.find(|it| it.path == path)?))
+        let change = changes.find(|it| it.path == path)?;
+        Some((kept.turn.number, kept.first(change)))
     });
-    let (number, change) = found.next()?;
-    let text = store.text_of(&change.before).ok()?;
+    let (number, before) = found.next()?;
+    let text = store.text_of(before).ok()?;
     let name = format!("the file before turn {number}");
     Some((name, Text::new(text.unwrap_or_default())))
 }
