@@ -33,7 +33,7 @@ pub enum User {
     Lua,
 }
 
-const PROGRAMS: [Program; 17] = [
+const PROGRAMS: [Program; 18] = [
     program("tmux", "tmux"),
     // A terminal that answers no questions.
     program("script", "bsdutils"),
@@ -42,6 +42,8 @@ const PROGRAMS: [Program; 17] = [
     program("zsh", "zsh"),
     // The agents look for the companion along their process ancestry, and read that with `ps`.
     program("ps", "procps"),
+    // A repository of its own, which is to be whole after a turn is taken back.
+    program("hg", "mercurial"),
     // Only to install the pinned Node: Debian's own, version 18, is good enough for that.
     program("node", "nodejs"),
     program("npm", "npm"),

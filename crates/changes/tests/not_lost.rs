@@ -8,7 +8,7 @@ mod shared;
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -463,6 +463,55 @@ fn the_history_of_other_programs_is_neither_recorded_nor_taken_back() {
                 assert_eq!(text, b"two", "{program}: {name}");
             }
         }
+    }
+}
+
+/// What an agent committed stays, what it changed in the work tree is taken back, and the repository is whole.
+#[test]
+#[ignore = "needs the real Mercurial: cargo xtask test"]
+fn a_repository_of_mercurial_is_whole_after_its_turn_is_taken_back() {
+    for agent in BOTH {
+        let mut lab = Lab::new();
+        let hg = |root: &Path, command: &str| {
+            let mut hg = Command::new("hg");
+            hg.args(["--config", "ui.username=t"]).env("HGPLAIN", "1");
+            hg.args(command.split(' ')).current_dir(root);
+            let output = hg.output().unwrap();
+            assert!(output.status.success(), "{command}: {output:?}");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let root = lab.root.clone();
+        hg(&root, "init");
+        for name in ["a", "sub/b", "c"] {
+            lab.write(name, "one\n");
+        }
+        hg(&root, "commit -A -m first");
+        let kept = lab.turn(agent, |lab| {
+            lab.write("a", "two\n");
+            hg(&lab.root, "commit -m second");
+            hg(&lab.root, "mv sub/b moved");
+            hg(&lab.root, "rm c");
+            lab.write("new", "two\n");
+        });
+        let kept = kept.expect("a turn");
+        let mut shown = lab.shown(&kept);
+        shown.sort();
+        let expected = [
+            "a",
+            "c (deleted)",
+            "moved (new), moved from sub/b",
+            "new (new)",
+            "sub/b (deleted)",
+        ];
+        assert_eq!(shown, expected, "{agent:?}");
+        lab.act(Act::TakeBack, kept.turn.number);
+        for name in ["a", "sub/b", "c"] {
+            assert_eq!(fs::read_to_string(root.join(name)).unwrap(), "one\n");
+        }
+        hg(&root, "verify");
+        assert_eq!(hg(&root, "log --template {desc}+"), "second+first+");
+        assert_eq!(hg(&root, "revert --all --no-backup").lines().count(), 4);
+        assert_eq!(hg(&root, "status"), "", "{agent:?}");
     }
 }
 
