@@ -31,6 +31,7 @@ use self::notes::Notes;
 use self::questions::Questions;
 use self::turn::{LATE, Turn};
 use self::wake::{Handed, Waker};
+use crate::agents::hooks;
 use crate::event::{Caller, GuardWay};
 use crate::prompts::Prompts;
 use crate::remark::Remark;
@@ -71,6 +72,9 @@ pub(crate) struct Agent {
     is_by_hooks: bool,
     /// True if what it changes is recorded.
     is_recorded: bool,
+    /// True once it has opened a diff, or closed all as it does with each prompt. Where its model began to answer before it was connected
+    /// it opens none.
+    opens_diffs: bool,
     found: Found,
 }
 
@@ -117,6 +121,7 @@ impl Agent {
             calls: Calls::default(),
             is_by_hooks,
             is_recorded,
+            opens_diffs: false,
             found: Found::default(),
         }
     }
@@ -130,6 +135,11 @@ impl Agent {
     pub(crate) fn has_called(&mut self, hook: &Asker) -> bool {
         let way = |process| self.calls.believes(hook.way_from(process).as_deref());
         self.process.is_none_or(way)
+    }
+
+    /// Returns true if the question of this call is all that is heard of the change: nothing is proposed beside it.
+    pub(crate) fn only_asks(&self, call: &hooks::Call) -> bool {
+        call.is_subagent() || !self.opens_diffs
     }
 
     /// Returns true if it can be woken.

@@ -12,7 +12,7 @@ pub(crate) struct LastDecision(Option<Decided>);
 
 #[derive(Debug)]
 struct Decided {
-    of: Option<DiffId>,
+    of: DiffId,
     /// The name of the file.
     name: String,
     /// The place in which it was decided, if that is the agent's own window: which way, only the file tells.
@@ -22,7 +22,7 @@ struct Decided {
 
 impl LastDecision {
     /// A person has accepted or rejected a change of this file.
-    pub(crate) fn decided(&mut self, of: Option<DiffId>, path: &str, is_accepted: bool) {
+    pub(crate) fn decided(&mut self, of: DiffId, path: &str, is_accepted: bool) {
         let word = if is_accepted { "accepted" } else { "rejected" };
         self.is(of, path, word, None);
     }
@@ -30,10 +30,10 @@ impl LastDecision {
     /// A person has answered in its own window what this agent asked about a change of this file.
     pub(crate) fn answered(&mut self, of: DiffId, path: &str, agent: &str) {
         let place = format!("answered in {agent}'s own window");
-        self.is(Some(of), path, &place, Some(format!(" ({place})")));
+        self.is(of, path, &place, Some(format!(" ({place})")));
     }
 
-    fn is(&mut self, of: Option<DiffId>, path: &str, what: &str, elsewhere: Option<String>) {
+    fn is(&mut self, of: DiffId, path: &str, what: &str, elsewhere: Option<String>) {
         let name = Path::new(path).file_name().unwrap_or_default();
         let name = visible::one_line(&name.to_string_lossy()).to_string();
         let phrase = Phrase {
@@ -50,7 +50,7 @@ impl LastDecision {
 
     /// This came of what was accepted.
     pub(crate) fn came_of(&mut self, id: DiffId, outcome: &WriteOutcome) {
-        if let Some(decided) = self.0.as_mut().filter(|it| it.of == Some(id)) {
+        if let Some(decided) = self.0.as_mut().filter(|it| it.of == id) {
             let what = match &decided.elsewhere {
                 Some(place) => format!("{}{place}", outcome.name()),
                 None => outcome.to_string(),
@@ -93,14 +93,14 @@ mod tests {
                 "a␊.txt: not written: Gemini CLI did not write it",
             ),
         ] {
-            last.decided(Some(DiffId(1)), "/w/a\n.txt", true);
+            last.decided(DiffId(1), "/w/a\n.txt", true);
             assert_eq!(text(&last).unwrap(), "a␊.txt: accepted");
             last.came_of(DiffId(2), &outcome);
             assert_eq!(text(&last).unwrap(), "a␊.txt: accepted");
             last.came_of(DiffId(1), &outcome);
             assert_eq!(text(&last).unwrap(), expected);
         }
-        last.decided(None, "/w/b.txt", false);
+        last.decided(DiffId(2), "/w/b.txt", false);
         assert_eq!(text(&last).unwrap(), "b.txt: rejected");
         last.came_of(DiffId(1), &WriteOutcome::Written);
         assert_eq!(text(&last).unwrap(), "b.txt: rejected");

@@ -372,8 +372,10 @@ impl MainLoop {
             Event::Acted(acted, reply) => self.acted(*acted, reply),
             Event::CallCancelled { session, request } => {
                 self.signal(&session, Signal::Cancels(&request), now);
-                let actions = self.diffs.cancel(&session, &request);
-                self.perform(actions);
+                if !self.question_is_over(&session, |tab| tab.request == request, now) {
+                    let actions = self.diffs.cancel(&session, &request);
+                    self.perform(actions);
+                }
             }
             Event::TargetChecked { key, result } => {
                 let actions = self.diffs.checked(key, result, now);

@@ -10,6 +10,7 @@ use crate::line_endings::Tool;
 use crate::outbox::Tab;
 use crate::sessions::SessionId;
 use crate::stand_in::StandIn;
+use crate::subagents::Question;
 
 /// A proposal as an agent makes it.
 #[derive(Debug, Clone)]
@@ -91,15 +92,14 @@ impl Proposal {
         }
     }
 
-    /// Returns true if its outcome answers a question of the agent's.
-    pub(crate) fn is_question(&self) -> bool {
-        let tab = self.tab.as_ref();
-        tab.is_some_and(|tab| tab.question.is_some())
+    /// Returns the question of the agent's that its outcome answers.
+    pub(crate) fn question(&self) -> Option<&Question> {
+        self.tab.as_ref()?.question.as_deref()
     }
 
-    /// Returns true if a subagent makes it: of these alone an agent asks before it proposes.
+    /// Returns true if a subagent makes it.
     pub(crate) fn is_of_subagent(&self) -> bool {
-        self.is_hook_of_subagent || self.is_question()
+        self.is_hook_of_subagent || self.question().is_some_and(Question::is_of_subagent)
     }
 }
 

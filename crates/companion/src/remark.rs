@@ -198,7 +198,7 @@ impl Remark {
     /// Returns what the person is told if the agent is answered with it.
     pub(crate) fn told_now(&self) -> Told {
         said(format!(
-            "{} reads your note now and goes on",
+            "your note was sent to {} with the answer",
             self.proposer.display_name()
         ))
     }
@@ -208,7 +208,7 @@ impl Remark {
     pub(crate) fn told(&self, is_hooked: bool, can_wake: bool) -> Told {
         let agent = match self.proposer {
             Proposer::Agent(agent) => agent,
-            Proposer::For(agent) => return said(format!("{agent} gets your note from its hook")),
+            Proposer::For(_) => return self.told_now(),
             Proposer::Pillion => {
                 return said("your note is printed by the command that proposed the change".into());
             }

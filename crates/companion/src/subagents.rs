@@ -1,6 +1,7 @@
-//! A subagent's question whether it may change a file. Claude Code's subagents propose nothing as long as a hook of ours waits at
-//! their question, so the question is shown as their proposal, and its answer is the decision: with the reason, so that the
-//! subagent goes on. A question that is not understood here is left to the agent, which proposes its change itself.
+//! An agent's question whether it may change a file, where that is all that is heard of the change. Claude Code's subagents propose
+//! nothing as long as a hook of ours waits at their question, and Claude Code itself proposes nothing in a turn that began before it
+//! was connected. So the question is shown as their proposal, and its answer is the decision: with the reason, so that the agent goes
+//! on. A question that is not understood here is left to the agent.
 
 use std::path::Path;
 
@@ -31,6 +32,16 @@ impl Question {
         let [change] = <[Change; 1]>::try_from(changes).ok()?;
         let is_shown = change.after.text().is_some() && !change.is_nothing();
         is_shown.then_some(Self { call, change })
+    }
+
+    /// Returns true if a subagent asks.
+    pub(crate) fn is_of_subagent(&self) -> bool {
+        self.call.subagent.is_some()
+    }
+
+    /// Returns true if it is about this call.
+    pub(crate) fn is_of_call(&self, id: &str) -> bool {
+        !id.is_empty() && self.call.id == id
     }
 
     /// The file, as the agent names it.

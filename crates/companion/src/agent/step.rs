@@ -155,6 +155,7 @@ impl Agent {
         if self.kind.cuts_selection().is_some() && !asks && self.notes.works(now) {
             effects.push(Effect::PushContext { is_told: true });
         }
+        self.opens_diffs |= matches!(call, ToolCall::CloseAll | ToolCall::Open(_));
         // Its model has answered: it has what hooks were handed for it.
         let goes_on = match call {
             ToolCall::Open(_) => true,

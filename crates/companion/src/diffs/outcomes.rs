@@ -265,7 +265,8 @@ impl<C> Entry<C> {
 
     /// Returns what a hook's answer tells the model: the edits, and the notes; of what is written already, what came of it.
     fn words(&self, outcome: &Outcome, is_edited: bool, remark: Option<&Remark>) -> Option<String> {
-        let is_rejected_question = self.proposal.is_question() && *outcome == Outcome::Rejected;
+        let is_rejected_question =
+            self.proposal.question().is_some() && *outcome == Outcome::Rejected;
         if self.proposal.held().is_none() && !is_rejected_question {
             return self.done.clone();
         }

@@ -457,7 +457,7 @@ impl<C> Diffs<C> {
     pub(crate) fn asked(&self, proposed: &Proposal) -> Vec<RequestId> {
         let is_same = |entry: &&Entry<C>| {
             let it = &entry.proposal;
-            it.is_question()
+            it.question().is_some()
                 && it.session == proposed.session
                 && it.file_path == proposed.file_path
                 && entry.as_written() == proposed.proposed.as_str()

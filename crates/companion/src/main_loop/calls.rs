@@ -131,14 +131,16 @@ impl MainLoop {
                 };
                 return self.signal(session, Signal::Asks(Box::new(asking)), now);
             }
-            // It waits for the person's decision. A subagent proposes only once it is answered.
-            ToolCall::Question(call) if call.is_subagent() => {
+            // It waits for the person's decision.
+            ToolCall::Question(call)
+                if { self.agents.get(session) }.is_some_and(|it| it.only_asks(&call)) =>
+            {
                 if let Some(agent) = self.sessions.agent(session) {
                     let (session, call) = (Arc::clone(session), asked(call));
                     let read = move || Question::read(agent, call);
                     self.checks.read(agent, read, |question| {
                         Event::Asked(Self::task("a question", move |it, now| {
-                            it.subagent_asks(&session, request, question.flatten(), caller, now);
+                            it.asks_alone(&session, request, question.flatten(), caller, now);
                         }))
                     });
                 }
@@ -158,7 +160,10 @@ impl MainLoop {
                 return self.repeat_context(session);
             }
             ToolCall::Told => return answer(caller, Ok(Answer::Text(String::new()))),
-            ToolCall::AfterWrite(_) => {
+            ToolCall::AfterWrite(call) => {
+                let is_its =
+                    |tab: &Tab| { tab.question.as_ref() }.is_some_and(|it| it.is_of_call(&call.id));
+                self.question_is_over(session, is_its, now);
                 let notes = self.agent(session).and_then(|it| it.notes.take());
                 return answer(caller, Ok(told(hooks::POST_TOOL_USE, notes)));
             }
@@ -205,6 +210,29 @@ impl MainLoop {
         let former = self.written.follow(answered, now);
         self.came_of(former);
         self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);
+    }
+
+    /// The person has answered the question that this is true of in the agent's own window. False if none is shown as its proposal.
+    pub(super) fn question_is_over(
+        &mut self,
+        session: &SessionId,
+        is_meant: impl Fn(&Tab) -> bool,
+        now: Instant,
+    ) -> bool {
+        let names = self.diffs.names(session, |it| {
+            it.question().is_some() && it.tab.as_ref().is_some_and(&is_meant)
+        });
+        for name in &names {
+            self.answered_elsewhere(session, name, now);
+            self.close_unasked(session, name, now);
+        }
+        !names.is_empty()
+    }
+
+    fn close_unasked(&mut self, session: &SessionId, name: &str, now: Instant) {
+        let (ignored, _) = tokio::sync::oneshot::channel();
+        let actions = self.close(session, name, ignored, now);
+        self.perform(actions);
     }
 
     fn close(
@@ -255,13 +283,11 @@ impl MainLoop {
         // The path of a question may not be known: too many are, or it is too long.
         let is_over = |proposal: &Proposal| {
             let path = &proposal.file_path;
-            !proposal.is_question() && !agent.is_some_and(|it| it.mode.is_of_subagent(path))
+            !proposal.is_of_subagent() && !agent.is_some_and(|it| it.mode.is_of_subagent(path))
         };
         let names = self.diffs.names(session, is_over);
         for name in &names {
-            let (ignored, _) = tokio::sync::oneshot::channel();
-            let actions = self.close(session, name, ignored, now);
-            self.perform(actions);
+            self.close_unasked(session, name, now);
         }
         answer(caller, Ok(Answer::ClosedAll(names.len())));
         self.signal(session, Signal::HasClosed, now);

@@ -23,7 +23,6 @@ use crate::disk::CHECK_TIMEOUT;
 use crate::event::{By, Caller, Event};
 use crate::gate;
 use crate::ids::Decider;
-use crate::outbox::Delivery;
 use crate::remark::{self, Remark};
 use crate::sessions::SessionId;
 use crate::tasks;
@@ -319,12 +318,12 @@ impl MainLoop {
             self.signal(&session, decided, Instant::now());
             // It is no less a decision.
             if let Action::Notify {
-                delivery: Delivery { id: Some(id), .. },
-                judgement: Some(judgement),
+                delivery,
+                judgement,
                 ..
             } = actions.remove(at)
             {
-                self.recording.decided(&session, id, *judgement);
+                self.person_decided(&session, &delivery, judgement);
             }
         } else {
             return Some(self.tell_later_of(&session, &remark));

@@ -66,8 +66,8 @@ impl MainLoop {
         }
     }
 
-    /// A subagent asks whether it may make a change, which is shown as its proposal. Without a question it proposes itself.
-    pub(super) fn subagent_asks(
+    /// An agent asks whether it may make a change, which is shown as its proposal. A question that is not understood is left to it.
+    pub(super) fn asks_alone(
         &mut self,
         session: &SessionId,
         request: RequestId,

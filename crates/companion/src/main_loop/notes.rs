@@ -366,7 +366,7 @@ impl MainLoop {
         };
         let (_, name) = self.sendings[at].open.remove(open);
         let sentence = match (is_passed_on, is_there) {
-            (true, _) => format!("{name} reads your notes now"),
+            (true, _) => format!("your notes were sent to {name}"),
             (false, true) => self.later(&session, &name),
             (false, false) => format!("{name} is gone: your notes wait until it is back"),
         };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::WriteOutcome;
+use pillion_changes::recorder::Decision;
 use pillion_protocol::Outcome;
 use pillion_view::ask::Lost as LostByHook;
 use pillion_view::{CloseReason, DiffId, Loss, ProposalKey, Proposed, Told};
@@ -58,24 +59,13 @@ impl MainLoop {
                     remark,
                     judgement,
                 } => {
-                    let turn_of = { self.proposers.turn_of(&session) }
-                        .map(|(turn_of, proposer)| (Arc::clone(turn_of), proposer));
-                    if let Some((id, judgement)) = delivery.id.zip(judgement) {
-                        match &turn_of {
-                            Some((turn_of, proposer)) => {
-                                self.recording.goes_on(turn_of, proposer.name());
-                                self.recording.decided(turn_of, id, *judgement);
-                            }
-                            None => self.recording.decided(&session, id, *judgement),
-                        }
-                        if delivery.outcome == Outcome::Rejected {
-                            self.recording.rejected(&session, &delivery.file_path);
-                        }
-                    }
+                    self.person_decided(&session, &delivery, judgement);
+                    let turn_of = self.proposers.turn_of(&session);
+                    let turn_of = turn_of.map(|(turn_of, _)| Arc::clone(turn_of));
                     self.notify(&session, delivery, accepted, proposed);
                     let is_hooked = self.agents.is_hooked(&session);
                     match (remark, turn_of) {
-                        (Some(remark), Some((turn_of, _))) => {
+                        (Some(remark), Some(turn_of)) => {
                             self.answered(&turn_of, &session, *remark);
                         }
                         (Some(remark), None) if remark.is_taken(is_hooked) => {
@@ -91,6 +81,30 @@ impl MainLoop {
         told
     }
 
+    /// A person has decided, if there is a judgement of theirs: that is kept, and said.
+    pub(super) fn person_decided(
+        &mut self,
+        session: &SessionId,
+        delivery: &Delivery,
+        judgement: Option<Box<Decision>>,
+    ) {
+        let Some((id, judgement)) = delivery.id.zip(judgement) else {
+            return;
+        };
+        let (path, is_accepted) = (&delivery.file_path, judgement.is_accepted);
+        self.last_decision.decided(id, path, is_accepted);
+        match self.proposers.turn_of(session) {
+            Some((turn_of, proposer)) => {
+                self.recording.goes_on(turn_of, proposer.name());
+                self.recording.decided(turn_of, id, *judgement);
+            }
+            None => self.recording.decided(session, id, *judgement),
+        }
+        if !is_accepted {
+            self.recording.rejected(session, path);
+        }
+    }
+
     /// An agent gets the outcome of its proposal, and what it is to write is awaited.
     fn notify(
         &mut self,
@@ -102,7 +116,6 @@ impl MainLoop {
         let now = Instant::now();
         let path = delivery.file_path.clone();
         let is_accepted = delivery.outcome != Outcome::Rejected;
-        self.last_decision.decided(delivery.id, &path, is_accepted);
         let awaited = accepted.as_ref().filter(|it| it.is_told);
         let is_approved = self.approve_question(session, awaited);
         let decided = Signal::IsDecided {

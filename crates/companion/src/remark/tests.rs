@@ -125,11 +125,11 @@ fn of_a_program_the_agent_is_named_whose_hook_it_is() {
         ),
         (
             Proposer::For(Dialect::CodexCli),
-            "Codex CLI gets your note from its hook",
+            "your note was sent to Codex CLI with the answer",
         ),
         (
             Proposer::For(Dialect::ClaudeCode),
-            "Claude Code gets your note from its hook",
+            "your note was sent to Claude Code with the answer",
         ),
     ] {
         for outcome in [Outcome::Rejected, Outcome::accepted("x")] {

@@ -25,7 +25,12 @@ fn where_hooks_are_run_the_model_reads_it_once_the_file_is_written() {
     assert_eq!(rejected("no").told(true, false).message, with_prompt);
     let or_sent = format!("{with_prompt}, or when you send it");
     assert_eq!(rejected("no").told(true, true).message, or_sent);
-    assert!(rejected("no").told_now().message.ends_with("and goes on"));
+    assert!(
+        rejected("no")
+            .told_now()
+            .message
+            .ends_with("with the answer")
+    );
 
     let mut waiting = Notes::default();
     assert_eq!(waiting.take(), None);

@@ -375,6 +375,7 @@ async fn a_model_that_calls_what_is_for_hooks_is_refused() {
 async fn made_up_arguments_decide_nothing_and_reveal_nothing() {
     let mut test = TestCompanion::start();
     let mut claude = Claude::connect(&test).await;
+    claude.begin_turn().await;
     let path = test.file("a.txt", "secret\n");
     let (question, open, diff) = propose(&mut test, &mut claude, &path, "tab").await;
     let long = "x".repeat(1 << 20);
@@ -525,12 +526,13 @@ pub(super) fn context_of(answer: &Value, event: &str) -> String {
 async fn a_rejection_that_says_why_answers_the_question_and_not_the_proposal() {
     let mut test = TestCompanion::start();
     let mut claude = Claude::connect(&test).await;
+    claude.begin_turn().await;
     let path = test.file("a.txt", "one\n");
     // Once more for the same file: the former question is over.
     for tab in ["tab 1", "tab 2", "tab 3"] {
         let (question, open, diff) = propose(&mut test, &mut claude, &path, tab).await;
         let told = decide_because(&test, &diff, Verdict::reject(), "no capitals").await;
-        assert_eq!(told, "Claude Code reads your note now and goes on");
+        assert_eq!(told, "your note was sent to Claude Code with the answer");
         let answer: Value = serde_json::from_str(&claude.blocks(question).await[0]).unwrap();
         assert_eq!(
             answer,
@@ -546,6 +548,12 @@ async fn a_rejection_that_says_why_answers_the_question_and_not_the_proposal() {
         let closed = claude.call("close_tab", json!({"tab_name": tab})).await;
         assert_ne!(open, closed);
         assert_eq!(claude.blocks(closed).await, ["TAB_CLOSED"]);
+        let is_said = |it: &Status| {
+            it.decided
+                .as_ref()
+                .is_some_and(|it| it.text == "a.txt: rejected")
+        };
+        status(&mut test, is_said).await;
     }
     assert!(test.editor.is_idle());
 }
@@ -554,6 +562,7 @@ async fn a_rejection_that_says_why_answers_the_question_and_not_the_proposal() {
 async fn whatever_else_is_decided_answers_the_proposal() {
     let mut test = TestCompanion::start();
     let mut claude = Claude::connect(&test).await;
+    claude.begin_turn().await;
     let path = test.file("a.txt", "one\n");
     // Without a reason.
     let (question, open, diff) = propose(&mut test, &mut claude, &path, "tab 1").await;
@@ -657,6 +666,7 @@ async fn notes_that_answer_no_question_go_with_the_next_hook_that_is_called() {
 async fn notes_on_what_was_accepted_are_read_once_it_is_written() {
     let mut test = TestCompanion::start();
     let mut claude = Claude::connect(&test).await;
+    claude.begin_turn().await;
     let path = test.file("a.txt", "one\n");
     let nothing = ask(&mut claude, AFTER_WRITE, change("always", "", &path)).await;
     assert_eq!(nothing, json!({}));
@@ -692,6 +702,7 @@ async fn notes_on_what_was_accepted_are_read_once_it_is_written() {
 async fn many_questions_hold_up_nothing() {
     let test = TestCompanion::start();
     let mut claude = Claude::connect(&test).await;
+    claude.begin_turn().await;
     let mut last = 0;
     for number in 0..200 {
         let path = format!("/{number}");
@@ -770,7 +781,7 @@ async fn a_hook_waits_for_the_decision_about_a_cell() {
         match reason {
             Some(reason) => {
                 let told = decide_because(&test, &diff, Verdict::reject(), reason).await;
-                assert_eq!(told, "Claude Code reads your note now and goes on");
+                assert_eq!(told, "your note was sent to Claude Code with the answer");
             }
             None => test.decide(&diff, Outcome::Rejected).await,
         }

@@ -57,6 +57,12 @@ impl Claude {
         claude
     }
 
+    /// The person sends a prompt.
+    pub async fn begin_turn(&mut self) {
+        let all = self.call("closeAllDiffTabs", json!({})).await;
+        assert_eq!(self.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
+    }
+
     pub async fn dial(test: &TestCompanion) -> Self {
         let token = token(test);
         let headers = [

@@ -107,10 +107,11 @@ async fn a_note_is_read_only_when_the_agent_goes_on() {
 async fn a_reason_that_an_agent_is_answered_with_is_kept_until_it_goes_on() {
     for is_killed in [true, false] {
         let mut world = World::start().await;
+        world.claude.begin_turn().await;
         let path = world.path.clone();
         let (question, _, diff) = propose(&mut world.test, &mut world.claude, &path, "tab").await;
         let told = decide_because(&world.test, &diff, Verdict::reject(), "why?").await;
-        assert_eq!(told, "Claude Code reads your note now and goes on");
+        assert_eq!(told, "your note was sent to Claude Code with the answer");
         world.claude.blocks(question).await;
         let said = world.said("why?");
         if is_killed {

@@ -16,7 +16,7 @@ use super::asking::{
 use super::client::Claude;
 use crate::support::{Other, SOON, TestCompanion};
 
-const NOW: &str = "Claude Code reads your notes now";
+const NOW: &str = "your notes were sent to Claude Code";
 const LATER: &str = "Claude Code cannot be woken now: it gets your notes with your next prompt";
 
 /// A companion with an agent that runs hooks of ours, in a process of its own.
@@ -213,7 +213,7 @@ async fn a_process_waits_for_its_own_agent_until_that_goes_or_the_next_one_comes
     let woken = second.woken().await.unwrap();
     assert_eq!(woken.text, remarks::sent(&world.said("mine")));
     woken.passed_on().unwrap();
-    let said = "Claude Code 1 reads your notes now".to_owned();
+    let said = "your notes were sent to Claude Code 1".to_owned();
     assert_eq!(answer(sent).await, (true, said));
     assert!(!others.0.is_finished());
     let third = world.wait().await;

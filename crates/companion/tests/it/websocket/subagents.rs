@@ -1,10 +1,10 @@
 //! The questions of subagents, which are shown as their proposals.
 
 use pillion_protocol::{Outcome, Verdict};
-use pillion_view::CloseReason;
+use pillion_view::{CloseReason, Status};
 use serde_json::{Value, json};
 
-use super::asking::{AFTER_WRITE, BEFORE_WRITE, QUESTION, ask, context_of, decide_because};
+use super::asking::{AFTER_WRITE, BEFORE_WRITE, QUESTION, ask, context_of, decide_because, status};
 use super::client::Claude;
 use crate::support::TestCompanion;
 
@@ -30,6 +30,14 @@ async fn asks(claude: &mut Claude, tool: &str, input: &Value) -> u64 {
     let decision = &before["hookSpecificOutput"]["permissionDecision"];
     assert_eq!(*decision, "ask");
     claude.call(QUESTION, call(tool, input)).await
+}
+
+/// The agent waits for this call no more.
+async fn cancel(claude: &mut Claude, request: u64) {
+    let params = json!({"requestId": request});
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    claude.send(cancelled).await;
 }
 
 fn decision(blocks: &[String]) -> Value {
@@ -133,7 +141,7 @@ async fn a_subagents_question_is_answered_with_the_decision() {
             match reason {
                 Some(reason) => {
                     let told = decide_because(&test, &diff, Verdict::reject(), reason).await;
-                    assert_eq!(told, "Claude Code reads your note now and goes on");
+                    assert_eq!(told, "your note was sent to Claude Code with the answer");
                 }
                 None => test.decide(&diff, Outcome::Rejected).await,
             }
@@ -169,6 +177,76 @@ async fn what_is_not_understood_is_left_to_the_agent_which_proposes_it() {
     assert!(test.editor.is_idle());
 }
 
+/// Claude Code proposes nothing in an answer of its model that began before it was connected: its question is all that comes.
+#[tokio::test]
+async fn a_question_of_one_that_was_not_connected_in_time_is_shown_as_its_proposal() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let path = test.file("a.txt", "one\n");
+    let call = |id: &str, old: &str, new: &str| {
+        json!({
+            "review": "always", "mode": "auto", "agent": "", "tool": "Edit", "folder": "", "id": id,
+            "input": edit(&path, old, new).to_string(),
+        })
+    };
+    ask(&mut claude, BEFORE_WRITE, call("1", "one", "two")).await;
+    let asked = claude.call(QUESTION, call("1", "one", "two")).await;
+    let diff = test.editor.show().await;
+    assert!(diff.notes.is_empty() && !diff.is_of_subagent, "{diff:?}");
+    let told = decide_because(&test, &diff, Verdict::reject(), "not so").await;
+    assert_eq!(told, "your note was sent to Claude Code with the answer");
+    let answer = decision(&claude.blocks(asked).await);
+    let said = format!("The user rejected your change to {path} and says: not so");
+    assert_eq!(answer, json!({"behavior": "deny", "message": said}));
+    let asked = claude.call(QUESTION, call("2", "one", "two")).await;
+    let diff = test.editor.show().await;
+    test.decide(&diff, Outcome::accepted("two\n")).await;
+    let answer = decision(&claude.blocks(asked).await);
+    assert_eq!(answer, json!({"behavior": "allow"}));
+    std::fs::write(&path, "two\n").unwrap();
+    ask(&mut claude, AFTER_WRITE, call("2", "one", "two")).await;
+    // Answered in its own window: one call runs, of the other it waits no more.
+    for (id, old, new, came_of) in [
+        ("3", "two", "three", "written"),
+        ("4", "three", "four", "not written"),
+    ] {
+        let asked = claude.call(QUESTION, call(id, old, new)).await;
+        let diff = test.editor.show().await;
+        if came_of == "written" {
+            std::fs::write(&path, format!("{new}\n")).unwrap();
+            ask(&mut claude, AFTER_WRITE, call(id, old, new)).await;
+        } else {
+            cancel(&mut claude, asked).await;
+        }
+        let (closed, reason) = test.editor.close(&diff.proposed).await;
+        assert_eq!((closed, reason), (diff.id, CloseReason::ClosedByAgent));
+        let said = format!("a.txt: {came_of} (answered in Claude Code's own window)");
+        let is_said = |it: &Status| it.decided.as_ref().is_some_and(|it| it.text == said);
+        status(&mut test, is_said).await;
+    }
+    // Its model's next answer brings a diff, and from then on the question is asked beside it.
+    for id in ["5", "6"] {
+        let asked = claude.call(QUESTION, call(id, "three", "five")).await;
+        if id == "5" {
+            test.editor.show().await;
+        }
+        let open = claude.open(&path, "five\n", id).await;
+        if id == "5" {
+            test.editor.close("five\n").await;
+        }
+        let diff = test.editor.show().await;
+        let told = decide_because(&test, &diff, Verdict::reject(), "no").await;
+        let answered = match id {
+            "5" => (open, "Claude Code gets your note with your next prompt"),
+            _ => (asked, "your note was sent to Claude Code with the answer"),
+        };
+        assert_eq!(told, answered.1);
+        claude.blocks(answered.0).await;
+        claude.call("close_tab", json!({"tab_name": id})).await;
+    }
+    assert!(test.editor.is_idle());
+}
+
 /// Whatever the agent does meanwhile, one of the two is answered.
 #[tokio::test]
 async fn a_proposal_takes_the_place_of_the_question_about_the_same_file() {
@@ -189,12 +267,8 @@ async fn a_proposal_takes_the_place_of_the_question_about_the_same_file() {
     let first = test.editor.show().await;
     let kept = asks(&mut claude, "Write", &write(&other, "two\n")).await;
     let second = test.editor.show().await;
-    claude
-        .send(json!({
-            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": cancelled},
-        }))
-        .await;
-    let (id, reason) = test.editor.close("").await;
+    cancel(&mut claude, cancelled).await;
+    let (id, reason) = test.editor.close("two\n").await;
     assert_eq!((id, reason), (first.id, CloseReason::ClosedByAgent));
     // The next turn leaves it open.
     let all = claude.call("closeAllDiffTabs", json!({})).await;

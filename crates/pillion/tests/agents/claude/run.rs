@@ -227,7 +227,7 @@ fn claude_that_is_run_reads_why_and_goes_on() {
     let scene = run_in("auto");
     let reads = |file: &str, reason: &str, said: &str| {
         let screen = scene.review.reject_because(file, reason);
-        let told = "Claude Code reads your note now and goes on";
+        let told = "your note was sent to Claude Code with the answer";
         assert!(screen.contains(told), "{screen}");
         scene.claude.wait_for(said);
         scene.wait_asked(&format!("and says: {reason}"));
@@ -259,7 +259,10 @@ fn goes_on_with_the_others(scene: &Scene) -> ModelRequest {
     scene.review.accept(files[0]);
     scene.wait_view(files[1]);
     let screen = scene.review.reject_because(files[1], "One is enough.");
-    assert!(screen.contains("reads your note now"), "{screen}");
+    assert!(
+        screen.contains("your note was sent to Claude Code"),
+        "{screen}"
+    );
     scene.wait_view(files[2]);
     scene.review.accept(files[2]);
     scene.claude.wait_for("all is done");
@@ -317,7 +320,10 @@ fn claude_that_is_run_can_be_answered_in_its_own_window() {
         scene.model.clear();
         scene.propose_new("refused.txt", "one\n");
         let screen = scene.review.reject_because("refused.txt", "Still not.");
-        assert!(screen.contains("reads your note now"), "{screen}");
+        assert!(
+            screen.contains("your note was sent to Claude Code"),
+            "{screen}"
+        );
         scene.claude.wait_for("refused.txt is done");
         scene.wait_asked("and says: Still not.");
         assert!(!path.exists());
@@ -543,7 +549,7 @@ fn asks_about_cells_in(mode: &str) {
     propose_cell(&scene, &path, "x = 5");
     let screen = scene.review.reject_because("n.ipynb", "No more.");
     assert!(
-        screen.contains("reads your note now and goes on"),
+        screen.contains("your note was sent to Claude Code with the answer"),
         "{screen}"
     );
     scene.wait_asked("and says: No more.");
@@ -634,7 +640,7 @@ fn claude_that_is_run_asks_about_shell_commands() {
         .review
         .reject_because("shell-command.sh", "No more files.");
     assert!(
-        screen.contains("reads your note now and goes on"),
+        screen.contains("your note was sent to Claude Code with the answer"),
         "{screen}"
     );
     is_done("touch four");

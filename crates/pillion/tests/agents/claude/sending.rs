@@ -13,7 +13,7 @@ use super::{NAME, Scene, wait_connected};
 use crate::companion::{self, SOON};
 
 /// The words that are printed, and that the review says.
-const NOW: &str = "Claude Code reads your notes now";
+const NOW: &str = "your notes were sent to Claude Code";
 
 /// The processes that wait beside the Claude Code of this home.
 fn waiting(home: &Home) -> Vec<u32> {

@@ -122,9 +122,9 @@ fn notes_are_sent_by_a_key_that_was_pressed() {
     }
     let told = Chosen {
         done: true,
-        message: "Claude Code reads your notes now".to_owned(),
+        message: "your notes were sent to Claude Code".to_owned(),
     };
     person.happens(Event::Chosen(told));
     let (said, _) = person.app.line().unwrap();
-    assert_eq!(said, "Claude Code reads your notes now");
+    assert_eq!(said, "your notes were sent to Claude Code");
 }
