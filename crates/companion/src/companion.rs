@@ -395,6 +395,7 @@ impl Prepared {
             hides_diffs: false,
             review: None,
             unrecorded: None,
+            state_dir: None,
             changes_limit: None,
             last_focused_ms: None,
             address: None,

@@ -133,17 +133,9 @@ impl Recording {
         }
     }
 
-    /// Why a view with this environment does not find what is kept here, for people.
-    pub(crate) fn is_elsewhere(&self, environment: &Environment) -> Option<String> {
-        let (here, own) = (self.state_dir.as_ref()?, environment.user_state_dir()?);
-        (*here != own).then(|| {
-            format!(
-                "what agents change here is kept below {}, and not below {}: the first editor or review here was opened with another \
-                 HOME or XDG_STATE_HOME; close all that are open here, and open yours again",
-                here.display(),
-                own.display()
-            )
-        })
+    /// The folder below which it is kept.
+    pub(crate) fn state_dir(&self) -> Option<&Path> {
+        self.state_dir.as_deref()
     }
 
     /// Returns true if the view that came first turned it off.

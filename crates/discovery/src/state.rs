@@ -1,7 +1,7 @@
 //! The state of companions for Pillion's own commands, which ask each at its [`socket`](mod@crate::socket).
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pillion_protocol::ask::{Ask, Program};
@@ -69,6 +69,9 @@ pub struct CompanionState {
     /// Why what agents change is not recorded, or not kept, as a sentence for people; none if it is.
     #[serde(default)]
     pub unrecorded: Option<String>,
+    /// The folder below which it keeps what agents change, if it may keep that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_dir: Option<PathBuf>,
     /// The most bytes that what is kept of changes may take, as its environment has it; none if nothing is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes_limit: Option<u64>,
@@ -109,6 +112,11 @@ impl CompanionState {
         self.views.iter().map(|view| view.pid).collect()
     }
 
+    /// Why whoever has this environment does not find what is kept here, for people.
+    pub fn kept_elsewhere(&self, environment: &Environment) -> Option<String> {
+        kept_elsewhere(self.state_dir.as_deref()?, environment)
+    }
+
     /// The content of its discovery files, but for token and editor.
     pub(crate) fn as_file(&self) -> Option<DiscoveryFile> {
         Some(DiscoveryFile {
@@ -124,6 +132,19 @@ impl CompanionState {
             }),
         })
     }
+}
+
+/// Why whoever has this environment does not find what is kept below this folder, for people.
+pub fn kept_elsewhere(state_dir: &Path, environment: &Environment) -> Option<String> {
+    let own = environment.user_state_dir()?;
+    (state_dir != own).then(|| {
+        format!(
+            "what agents change here is kept below {}, and not below {}: the first editor or review here was opened with another \
+             HOME or XDG_STATE_HOME; close all that are open here, and open yours again",
+            state_dir.display(),
+            own.display()
+        )
+    })
 }
 
 /// The companions of this user that answer, in no particular order.

@@ -1,5 +1,7 @@
 //! The loop's work for commands.
 
+use std::path::Path;
+
 use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::Dialect;
 #[cfg(unix)]
@@ -142,6 +144,7 @@ impl MainLoop {
         // JSON cannot hold every path.
         let files = self.discovery.files().iter();
         let files = files.filter(|path| path.to_str().is_some());
+        let state_dir = { self.recording.state_dir() }.filter(|path| path.to_str().is_some());
         let agents = self.diffs.with_those_of_hooks(self.sessions.connected());
         CompanionState {
             roots: self.roots.to_vec(),
@@ -156,6 +159,7 @@ impl MainLoop {
                 .review(&self.sessions.listening())
                 .map(|it| it.label),
             unrecorded: self.unrecorded(),
+            state_dir: state_dir.map(Path::to_owned),
             changes_limit: self.judging.store().map(|it| it.limit()),
             last_focused_ms: self.context.last_focused(),
             ..self.state.clone()

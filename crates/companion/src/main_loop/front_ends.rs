@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pillion_discovery::state::kept_elsewhere;
 use pillion_protocol::{File, ReviewChoice, ReviewMode};
 use pillion_text::counted;
 use pillion_view::ask::Changes;
@@ -317,8 +318,9 @@ impl MainLoop {
 
     /// Why the commands of one of the views do not find what is kept here, for people.
     fn elsewhere(&self) -> Option<String> {
+        let here = self.recording.state_dir()?;
         let mut views = self.views.options();
-        views.find_map(|it| self.recording.is_elsewhere(&it.environment))
+        views.find_map(|it| kept_elsewhere(here, &it.environment))
     }
 
     /// Why what agents change is not recorded, or not kept, for people.

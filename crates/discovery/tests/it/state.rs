@@ -30,6 +30,7 @@ pub fn state(pid: u32, port: u16) -> CompanionState {
         hides_diffs: false,
         review: None,
         unrecorded: None,
+        state_dir: None,
         changes_limit: None,
         last_focused_ms: None,
         address: None,

@@ -197,6 +197,7 @@ mod tests {
                 hides_diffs: false,
                 review: None,
                 unrecorded: None,
+                state_dir: None,
                 changes_limit: None,
                 last_focused_ms,
                 address: None,

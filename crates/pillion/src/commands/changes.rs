@@ -20,7 +20,7 @@ use pillion_changes::{
     Author, Change, ChangeRef, ChangeState, DecideError, Entry, EntryRef, Store, StoreError,
     take_back,
 };
-use pillion_discovery::{Environment, depth_in};
+use pillion_discovery::{CompanionState, Environment, depth_in};
 use pillion_text::{stderr, visible};
 use pillion_view::changes::{ListedChange, ListedTurn, NOT_KEPT};
 use serde::Serialize;
@@ -173,12 +173,13 @@ fn catch_up_or_warn(folders: &[PathBuf]) -> bool {
 /// Why not all is known yet.
 const COMPARING: &str = "what an agent changed last is still being compared";
 
-/// Warns if what agents change in these folders is not recorded or kept at present, as their companions say. Returns true if so.
+/// Warns if what agents change in these folders is not recorded or kept at present, or kept where it is not found from here, as their companions say. Returns true if so.
 fn warn_unrecorded(folders: &[PathBuf]) -> bool {
     let environment = Environment::current();
     let running = Running::answering(&environment);
     let here = running.states().filter(|it| are_here(&it.roots, folders));
-    let mut reasons: Vec<_> = here.filter_map(|it| it.unrecorded.clone()).collect();
+    let why = |it: &CompanionState| [it.unrecorded.clone(), it.kept_elsewhere(&environment)];
+    let mut reasons: Vec<_> = here.flat_map(why).flatten().collect();
     reasons.dedup();
     reasons.iter().for_each(stderr::warn);
     !reasons.is_empty()

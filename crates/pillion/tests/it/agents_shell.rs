@@ -406,6 +406,12 @@ fn an_agents_view_does_not_say_where_the_persons_changes_are_kept() {
         let changes = sandbox.run(["changes", "--json"]).expect(0).stdout;
         assert_eq!(changes.contains("a.txt"), is_known, "{changes}");
         assert_eq!(elsewhere.exists(), !is_known);
+        // The commands that find nothing say why, too.
+        for command in ["changes", "turns", "log"] {
+            let said = sandbox.run([command]).expect(0).stderr;
+            let is_said = said.contains("what agents change here is kept below");
+            assert_eq!(is_said, !is_known, "{command}: {said}");
+        }
         kill_all_of(home);
     }
 }
