@@ -268,7 +268,7 @@ impl Agent {
             (Before::Show, None)
                 if call.mode == hooks::BYPASS && coverage == Coverage::RunsCode =>
             {
-                hooks::refuse_bypassed().to_string()
+                hooks::refuse_bypassed(hooks::RUNS_CODE).to_string()
             }
             (Before::Show, None) => hooks::ask().to_string(),
             (Before::Let, _) => hooks::let_write().to_string(),

@@ -434,6 +434,24 @@ fn a_call_passes_if_its_answer_says_nothing_else() {
     assert!(accepted(&Qwen, &call, change, "a\nc\n").lets_pass());
 }
 
+/// In its mode bypassPermissions, Claude Code asks nobody about the files that it protects itself, such as `.zshrc`.
+#[test]
+fn what_cannot_be_shown_is_denied_where_claude_code_does_not_ask() {
+    for (mode, expected) in [
+        ("default", "ask"),
+        ("acceptEdits", "ask"),
+        ("bypassPermissions", "deny"),
+    ] {
+        let mut call = call(&Claude, "PreToolUse", "Edit", json!({"file_path": "a"}));
+        call.mode = mode.to_owned();
+        let answer = Claude.answer(&call, &Ruling::Unclear("why".to_owned()));
+        let said = &answer.output.unwrap()["hookSpecificOutput"];
+        assert_eq!(said["permissionDecision"], expected, "{mode}");
+        let why = said["permissionDecisionReason"].as_str().unwrap();
+        assert!(why.contains("why"), "{mode}: {why}");
+    }
+}
+
 #[test]
 fn what_a_call_may_change_is_a_file_or_anything_or_nothing() {
     let file = Scope::File("/w/a".to_owned());

@@ -224,14 +224,16 @@ pub fn ask() -> Value {
 /// The permission mode in which it does not hear of [`ask`] where it would ask by itself: for files that run code.
 pub const BYPASS: &str = "bypassPermissions";
 
-/// The answer in [`BYPASS`] before a change of a file that runs code by itself.
-pub fn refuse_bypassed() -> Value {
-    refuse(
-        "Nothing was written: this file runs code by itself, and Pillion, the user's review tool, shows such a change to them first. \
-         In this permission mode they would not be asked. Tell the user: in another mode (Shift+Tab) they see it before it is written, \
-         or they make the change themselves.",
-    )
+/// The answer in [`BYPASS`] before a change about which the user is to be asked, for this reason.
+pub fn refuse_bypassed(why: &str) -> Value {
+    refuse(&format!(
+        "Nothing was written: {why}. In this permission mode they would not be asked. Tell the user: in another mode (Shift+Tab) they \
+         see it before it is written, or they make the change themselves."
+    ))
 }
+
+/// Why it is to be asked about a file that runs code by itself.
+pub const RUNS_CODE: &str = "this file runs code by itself, and Pillion, the user's review tool, shows such a change to them first";
 
 /// The answer before a tool runs that lets it without a question: the person looks at what it has changed afterwards.
 pub fn let_write() -> Value {
