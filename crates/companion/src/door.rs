@@ -142,7 +142,7 @@ impl Caller {
     /// Whether this is the person. Waits for the system.
     fn judge(&self, companion: &Commands) -> Result<(), Stranger> {
         match &self.seat {
-            Some(seat) => seat.judge(),
+            Some(seat) => seat.judge_typed(),
             None => companion.who().judge(&self.asker),
         }
     }

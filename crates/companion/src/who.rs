@@ -18,7 +18,7 @@ use pillion_discovery::private_file::Stream;
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
 use pillion_system::lineage::kin;
 use pillion_system::peer;
-use pillion_system::{lock, process, spawn};
+use pillion_system::{attended, lock, process, spawn};
 use pillion_view::Leaving;
 
 pub use self::lineage::Lineage;
@@ -152,18 +152,14 @@ impl Asker {
 pub(crate) struct SeatedView {
     who: Who,
     number: u64,
+    /// The processes that were connected to its editor when that was looked at last.
+    clients: Mutex<Vec<u32>>,
 }
 
 impl SeatedView {
     /// Its editor is another process now.
     pub(crate) fn change_editor(&self, pid: u32) {
-        let own = lock(&self.who.shared.state)
-            .views
-            .get(&self.number)
-            .cloned();
-        let Some(asker) = own.map(|own| own.with_editor(pid)) else {
-            return;
-        };
+        let asker = self.asker().with_editor(pid);
         let mut state = self.who.lock();
         state.views.insert(self.number, asker);
         state.version += 1;
@@ -172,8 +168,37 @@ impl SeatedView {
     /// Whether it is the person's. Waits until all agents that have connected are known, and for the system.
     pub(crate) fn judge(&self) -> Result<(), Stranger> {
         self.who.wait_for_sought();
+        self.asker().judge(&self.who.known())
+    }
+
+    /// Whether it is the person's, and so is whatever else is connected to its editor, by the same rule: what is done in an
+    /// editor does not tell in which of its windows it was typed. What started the editor can do as it likes anyway. Waits as
+    /// [`judge`](Self::judge) does.
+    pub(crate) fn judge_typed(&self) -> Result<(), Stranger> {
+        self.judge()?;
+        let own = self.asker();
+        let Some(editor) = own.editor else {
+            return Ok(());
+        };
+        let known = self.who.known();
+        let mut found = lock(&self.clients);
+        *found = attended::clients(editor, &found);
+        let is_strange = |pid: &u32| {
+            let client = || Asker::new(Some(*pid), None, Vec::new()).with_editor(editor);
+            !own.lineage.is_below(*pid) && client().judge(&known).is_err()
+        };
+        let strange: Vec<_> = found.iter().copied().filter(is_strange).collect();
+        // Of one that has only sent something and ended there is nothing left to be judged.
+        let is_there = |found: &[u32]| strange.iter().any(|it| found.contains(it));
+        match !strange.is_empty() && is_there(&attended::clients(editor, &found)) {
+            true => Err(Stranger::Beside),
+            false => Ok(()),
+        }
+    }
+
+    fn asker(&self) -> Asker {
         let own = self.who.lock().views.get(&self.number).cloned();
-        own.unwrap_or_default().judge(&self.who.known())
+        own.unwrap_or_default()
     }
 
     /// Why it leaves: a signal that ends it may come from the person.
@@ -181,8 +206,7 @@ impl SeatedView {
         let Leaving::Signalled(sender) = why else {
             return why;
         };
-        let own = self.who.lock().views.get(&self.number).cloned();
-        let own = own.unwrap_or_default();
+        let own = self.asker();
         // An editor that the person closes says so.
         if own.editor == Some(sender) {
             return Leaving::Killed;
@@ -367,6 +391,7 @@ impl Who {
         SeatedView {
             who: self.clone(),
             number,
+            clients: Mutex::default(),
         }
     }
 

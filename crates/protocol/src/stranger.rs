@@ -12,6 +12,8 @@ pub enum Stranger {
     Agent(Dialect),
     /// Nothing shows that the person has started it.
     Unknown,
+    /// It is the person's editor, and another program, of which nothing shows that it is theirs, may type there.
+    Beside,
 }
 
 impl Stranger {
@@ -26,6 +28,7 @@ impl Stranger {
                  that you use nor a view of yours is above it, and an agent may have left it behind"
                     .to_owned()
             }
+            Self::Beside => self.of_window(),
         }
     }
 
@@ -36,6 +39,7 @@ impl Stranger {
                 format!("Decide in the view, or in a terminal that {agent} has not started.")
             }
             Self::Unknown => "Type it in a terminal of your own, or decide in the view.".to_owned(),
+            Self::Beside => "Close that program, or decide in `pillion review`.".to_owned(),
         }
     }
 
@@ -46,6 +50,7 @@ impl Stranger {
                 "this window was started by {agent}, and does not speak for you: do it in one that you have opened"
             ),
             Self::Unknown => "nothing shows that you have opened this window, and an agent may have: do it in one that you have opened from a terminal".to_owned(),
+            Self::Beside => "another program is connected to this editor, and nothing shows that it is yours: close that, or decide in `pillion review`".to_owned(),
         }
     }
 }

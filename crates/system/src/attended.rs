@@ -1,9 +1,9 @@
 //! Whether a person can see and use what processes show: as a window on their display, or because the same program is attached
 //! in a terminal, as that of a multiplexer is: the program there has connected to the server, as that of zellij does, or the server
-//! has opened that terminal, as those of tmux and GNU screen do. Known on Linux only.
+//! has opened that terminal, as those of tmux and GNU screen do. And who else is attached to an editor. Known on Linux only.
 
 #[cfg(target_os = "linux")]
-pub use linux::{attached, has_display};
+pub use linux::{attached, clients, has_display};
 
 /// Nothing is known of displays.
 #[cfg(not(target_os = "linux"))]
@@ -14,6 +14,12 @@ pub fn has_display(_pids: &[u32]) -> bool {
 /// Nothing is known of terminals.
 #[cfg(not(target_os = "linux"))]
 pub fn attached(_pids: &[u32]) -> Vec<u32> {
+    Vec::new()
+}
+
+/// Nothing is known of sockets.
+#[cfg(not(target_os = "linux"))]
+pub fn clients(_pid: u32, _likely: &[u32]) -> Vec<u32> {
     Vec::new()
 }
 
@@ -198,10 +204,64 @@ mod linux {
 
         /// Returns true if one of these sockets is a client of one that has a name. Who connects to a client proves nothing.
         fn has_accepted(&self, clients: &[u64], table: &HashMap<u64, Socket>) -> bool {
-            let named = { self.sockets.iter() }.filter_map(|it| table.get(it));
-            let mut accepted = named.filter(|it| it.name.is_some());
-            accepted.any(|it| it.peer.is_some_and(|peer| clients.contains(&peer)))
+            peers(&self.sockets, true, table).any(|peer| clients.contains(&peer))
         }
+    }
+
+    /// The other ends of those of these sockets that have a name, as what a server has accepted, or of those that have none.
+    fn peers(
+        sockets: &[u64],
+        are_named: bool,
+        table: &HashMap<u64, Socket>,
+    ) -> impl Iterator<Item = u64> {
+        let known = sockets.iter().filter_map(|it| table.get(it));
+        let wanted = known.filter(move |it| it.name.is_some() == are_named);
+        wanted.filter_map(|it| it.peer)
+    }
+
+    /// The processes that are connected to a socket with a name of this process, or of the server of the same program whose client
+    /// it is: what they send there may be typed in it. 0 stands for all that are not shown here. The others are looked
+    /// at only if the `likely` ones are not all.
+    pub fn clients(pid: u32, likely: &[u32]) -> Vec<u32> {
+        let own = sockets(pid);
+        let table = sockets_of_this_network().unwrap_or_default();
+        let served = server_of(pid, &own, &table)
+            .map(sockets)
+            .unwrap_or_default();
+        let all = [own, served].concat();
+        let mut wanted: HashSet<u64> = peers(&all, true, &table).collect();
+        wanted.retain(|it| !all.contains(it));
+        let mut found = Vec::new();
+        let others = std::iter::once_with(process::all).flatten();
+        for pid in likely.iter().copied().chain(others) {
+            if wanted.is_empty() {
+                return found;
+            }
+            let held = sockets(pid);
+            if held.iter().any(|it| wanted.remove(it)) {
+                wanted.retain(|it| !held.contains(it));
+                found.push(pid);
+            }
+        }
+        let table = sockets_of_this_network().unwrap_or_default();
+        let is_hidden = wanted.iter().any(|it| table.contains_key(it));
+        found.extend(is_hidden.then_some(0));
+        found
+    }
+
+    /// The process of the same program to which this one, that has these sockets, is connected.
+    fn server_of(pid: u32, own: &[u64], table: &HashMap<u64, Socket>) -> Option<u32> {
+        let is_servers = |it: &u64| {
+            let name = table.get(it).and_then(|it| it.name.as_deref());
+            name.is_some_and(|name| !is_displays(name))
+        };
+        let theirs: HashSet<u64> = peers(own, false, table).filter(is_servers).collect();
+        let own = program(pid).filter(|_| !theirs.is_empty())?;
+        process::all().into_iter().find(|other| {
+            *other != pid
+                && program(*other).as_ref() == Some(&own)
+                && sockets(*other).iter().any(|it| theirs.contains(it))
+        })
     }
 
     /// None if it holds neither a terminal nor a socket.
@@ -232,7 +292,7 @@ mod linux {
 
     #[cfg(test)]
     mod tests {
-        use std::os::fd::AsRawFd;
+        use std::os::fd::{AsRawFd, OwnedFd};
         use std::os::unix::net::{UnixListener, UnixStream};
 
         use super::*;
@@ -287,6 +347,26 @@ mod linux {
             assert!(on(7, accepted).has_opened(7, &[client], &table));
             assert!(!on(8, accepted).has_opened(7, &[client], &table));
             assert!(!on(7, accepted).has_opened(7, &[], &table));
+        }
+
+        #[test]
+        fn whoever_holds_the_other_end_of_a_named_socket_is_a_client() {
+            let folder = tempfile::tempdir().unwrap();
+            let listener = UnixListener::bind(folder.path().join("server")).unwrap();
+            let client = UnixStream::connect(folder.path().join("server")).unwrap();
+            let (_accepted, _) = listener.accept().unwrap();
+            let own = std::process::id();
+            assert_eq!(clients(own, &[]), [], "this process itself");
+            let mut cat = std::process::Command::new("cat");
+            let mut child = cat.stdin(OwnedFd::from(client)).spawn().unwrap();
+            // What `cat` was started with holds it, too.
+            drop(cat);
+            for likely in [&[][..], &[1], &[child.id()]] {
+                assert_eq!(clients(own, likely), [child.id()], "{likely:?}");
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert_eq!(clients(own, &[child.id()]), []);
         }
 
         #[test]

@@ -89,7 +89,7 @@ pub use slow_text::slow_text;
 pub use test_agent::{Call, Heard, TestAgent, discovery_file, discovery_files};
 pub use test_claude::{TestClaude, lock_files};
 pub use test_program::{Proposing, TestProgram};
-pub use tmux::{Pane, Size, Tmux};
+pub use tmux::{AgentsTerminal, Pane, Size, Tmux};
 #[cfg(target_os = "linux")]
 pub use unread_pipe::{UnreadPipe, fill_pipe};
 pub use vim::{Vim, VimSetup};

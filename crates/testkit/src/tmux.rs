@@ -4,15 +4,17 @@
 mod connection;
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::Signal;
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use self::connection::Connection;
 use crate::process::signal;
@@ -169,6 +171,68 @@ fn attach(socket: &Path) -> ChildStdin {
     let keyboard = terminal.stdin.take().expect("it is piped");
     assert!(terminal.wait().expect("it was started").success());
     keyboard
+}
+
+/// A terminal that the test itself, which tests' agents are, opens for a program. Nobody sees it.
+#[derive(Debug)]
+pub struct AgentsTerminal {
+    child: Child,
+    keyboard: ChildStdin,
+    /// All that was drawn.
+    drawn: NamedTempFile,
+}
+
+impl AgentsTerminal {
+    /// Runs a command of words without quotes and blanks in it.
+    pub fn run<S: AsRef<OsStr>>(env: &Env, words: &[S]) -> Self {
+        let words: Vec<_> = words
+            .iter()
+            .map(|it| it.as_ref().to_string_lossy())
+            .collect();
+        let line = format!("stty rows 30 cols 120; exec {}", words.join(" "));
+        let drawn = NamedTempFile::new().expect("a temporary file can be made");
+        let mut child = Command::new("script")
+            .args(["-qfec", &line])
+            .arg(drawn.path())
+            .env_clear()
+            .envs(env.iter())
+            .envs([("SHELL", "/bin/sh"), ("TERM", TERM)])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("script must be installed (Debian: bsdutils)");
+        let keyboard = child.stdin.take().expect("it is piped");
+        Self {
+            child,
+            keyboard,
+            drawn,
+        }
+    }
+
+    /// Types this.
+    pub fn type_text(&mut self, text: &str) {
+        let typed = self.keyboard.write_all(text.as_bytes());
+        typed.expect("it reads");
+    }
+
+    /// Waits until this was drawn in one go.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) {
+        let started = Instant::now();
+        let drawn = || fs::read(self.drawn.path()).expect("it is ours");
+        while !String::from_utf8_lossy(&drawn()).contains(text) {
+            let all = || String::from_utf8_lossy(&drawn()).into_owned();
+            assert!(started.elapsed() < SOON, "expected {text:?} in {:?}", all());
+            pause(started);
+        }
+    }
+}
+
+impl Drop for AgentsTerminal {
+    fn drop(&mut self) {
+        kill_tree(self.child.id());
+        let _ = self.child.wait();
+    }
 }
 
 impl Tmux {

@@ -212,6 +212,8 @@ impl Inbox<'_> {
         match tell {
             // What an agent's view says is none of the person's words.
             tell if tell.is_for_person() && self.origin.stranger().is_some() => {}
+            // Nor is what another program may have typed in the person's.
+            Tell::Saved(_) | Tell::Synced { .. } if self.origin.seat.judge_typed().is_err() => {}
             Tell::Roots(roots) => {
                 self.shared.change_roots(self.view, roots.clone());
                 self.attached.way.tell(Tell::Roots(roots));

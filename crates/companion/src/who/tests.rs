@@ -107,3 +107,30 @@ fn the_first_agent_is_remembered_when_there_is_no_room() {
     assert_eq!(started.min(), Some(0));
     assert!(!state.add(ended(0)), "it is known");
 }
+
+/// What is typed in one of an editor's windows is not told from what is typed in another.
+#[cfg(target_os = "linux")]
+#[test]
+fn while_an_agent_is_connected_to_the_editor_its_view_decides_nothing() {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    let folder = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(folder.path().join("editor")).unwrap();
+    let client = UnixStream::connect(folder.path().join("editor")).unwrap();
+    let (_accepted, _) = listener.accept().unwrap();
+    let mut cat = std::process::Command::new("cat");
+    let mut child = cat.stdin(OwnedFd::from(client)).spawn().unwrap();
+    drop(cat);
+    let who = Who::default();
+    let own = std::process::id();
+    let view = who.seat(asker(own).with_editor(own));
+    assert_eq!(view.judge_typed(), Ok(()), "nobody is known");
+    let agent = process(child.id()).unwrap();
+    who.learn(Dialect::GeminiCli, vec![agent], process::now());
+    assert_eq!(view.judge_typed(), Err(Stranger::Beside));
+    assert_eq!(view.judge(), Ok(()), "it is the person's view all the same");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(view.judge_typed(), Ok(()), "it has left");
+}

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_testkit::{EmacsVersion, Home, KakouneVersion, NvimVersion, Tmux, VimVersion};
+use pillion_testkit::{
+    AgentsTerminal, EmacsVersion, Home, KakouneVersion, NvimVersion, Tmux, VimVersion,
+};
 use serde_json::Value;
 
 use crate::drivers;
@@ -132,6 +134,11 @@ pub trait Editor {
 
     /// The number of times that it saved everything by itself, with [`Habit::Autosave`].
     fn autosaves(&self) -> u32;
+
+    /// Adds and saves a line in a window that the agent opens on it, which is closed by dropping it, if it was told how.
+    fn save_in_agents_window(&self, _line: &str) -> Option<AgentsTerminal> {
+        None
+    }
 
     /// Waits until it has read the keys that were pressed. Those that it is not sent through a terminal it has.
     fn wait_read(&self) {}

@@ -1,7 +1,7 @@
 //! A daemon, and terminals that come and go.
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{EmacsVersion, Home, SOON, TestAgent, Tmux, each_emacs};
+use pillion_testkit::{AgentsTerminal, EmacsVersion, Home, SOON, TestAgent, Tmux, each_emacs};
 
 use crate::world::{ORIGINAL, PROPOSED, setup};
 
@@ -113,4 +113,33 @@ fn what_the_server_is_asked_to_call_or_to_type_decides_nothing(version: EmacsVer
     let expected = pillion_testkit::client::Update::accepted(path.display().to_string(), PROPOSED);
     assert_eq!(gemini.outcome(), expected);
     emacs.assert_no_errors();
+}
+
+/// As an agent's shell can be one, in a terminal of its own.
+#[each_emacs]
+fn a_frame_that_another_program_opens_decides_nothing(version: EmacsVersion) {
+    let (home, tmux) = (Home::new(), Tmux::start());
+    let path = home.file("a.txt", ORIGINAL);
+    let daemon = setup(version, &home).daemon();
+    let emacs = daemon.clone().in_tmux(&tmux);
+    emacs.wait_until("the server", "(server-running-p server-name)");
+    let client = daemon.client_in_tmux(&tmux, &path);
+    client.wait_for("three", SOON);
+    emacs.wait_until("a root", "(pillion-client-get :roots)");
+    let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
+    gemini.propose(&path, PROPOSED);
+    client.wait_for("C-c C-c accepts", SOON);
+    emacs.wait_looked();
+    let (env, command) = daemon.client(&path);
+    let mut frame = AgentsTerminal::run(env, &command);
+    emacs.wait_until("its frame", "(= (length server-clients) 2)");
+    frame.type_text("\u{1b}xpillion-accept\r");
+    emacs.wait_said("another program is connected to this editor");
+    assert_eq!(gemini.check_pending(&home), Ok(()));
+    drop(frame);
+    emacs.wait_until("one frame", "(= (length server-clients) 1)");
+    emacs.wait_looked();
+    client.send_keys(["C-c", "C-c"]);
+    let expected = pillion_testkit::client::Update::accepted(path.display().to_string(), PROPOSED);
+    assert_eq!(gemini.outcome(), expected);
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use pillion_protocol::{Dialect, DiscoveryFile};
 use pillion_testkit::client::Update;
 use pillion_testkit::{
-    Home, KakouneSetup, KakouneVersion, Pane, SOON, Size, discovery_files, each_kakoune,
+    AgentsTerminal, Home, KakouneSetup, KakouneVersion, Pane, SOON, Size, discovery_files,
+    each_kakoune,
 };
 
 use crate::world::{World, may_accept};
@@ -170,6 +171,37 @@ fn what_answers_a_key_is_said_in_the_client_in_which_it_was_pressed(version: Kak
         }
     );
     go_to(&world, second, ".txt");
+}
+
+/// As an agent's shell can be one, in a terminal of its own.
+#[each_kakoune]
+fn a_client_that_another_program_starts_decides_nothing(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    gemini.propose(&path, "two\n");
+    world.look();
+    let (program, env) = world.kakoune.program();
+    let command = [program.to_str().unwrap(), "-c", world.kakoune.session()];
+    let mut others = AgentsTerminal::run(&env, &command);
+    wait(&world, "its client", || {
+        world.kakoune.list_in("client1", "%val{bufname}").is_some()
+    });
+    others.type_text(":pillion-show\r");
+    wait(&world, "a proposal that may be accepted", || {
+        let ready = world
+            .kakoune
+            .list_in("client1", "%opt{pillion_ready} %opt{readonly}");
+        ready.is_some_and(|ready| may_accept(&ready))
+    });
+    others.type_text(":pillion-accept\r");
+    others.wait_for("another program is connected to this editor");
+    world.is_pending(&mut gemini, "another client's");
+    drop(others);
+    world.look();
+    world.kakoune.input(":pillion-accept<ret>");
+    let expected = Update::accepted(path.display().to_string(), "two\n");
+    assert_eq!(gemini.outcome(), expected);
 }
 
 /// Another client of the session in a terminal of its own, which has reported itself.

@@ -3,11 +3,15 @@
 
 use std::thread::sleep;
 
-use pillion_testkit::{IN_THE_PERSONS_NAME, NvimVersion, each_neovim, vim_command};
+use pillion_testkit::{
+    AgentsTerminal, Home, IN_THE_PERSONS_NAME, NvimVersion, SOON, Size, Tmux, each_neovim,
+    vim_command,
+};
 use pillion_view::HELD;
 use serde_json::json;
 
-use crate::diff::Review;
+use crate::diff::{ORIGINAL, Review};
+use crate::world::{World, setup};
 
 const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 
@@ -124,6 +128,48 @@ fn beside_a_program_that_stays_connected_the_person_decides(version: NvimVersion
         review.wait_alone();
     }
     review.world.nvim.input(" p");
+    review.is_accepted(PROPOSED);
+}
+
+/// Neovim takes its keys for the person's.
+#[each_neovim]
+fn a_window_that_another_program_opens_decides_nothing(version: NvimVersion) {
+    let tmux = Tmux::start();
+    let home = Home::new();
+    let path = home.file("a.txt", ORIGINAL);
+    let setup = setup(version, &home).init(INIT).arg(&path);
+    let nvim = setup.clone().in_tmux(&tmux, Size::new(120, 30));
+    let world = World { nvim, home };
+    world.wait_running();
+    let mut review = Review {
+        gemini: world.gemini(),
+        path,
+        world,
+    };
+    review.propose(PROPOSED);
+    let nvim = &review.world.nvim;
+    let (env, command) = setup.window();
+    let wait_windows = |count: u8| {
+        // The test's own is one.
+        let there = format!("#vim.api.nvim_list_uis() == {count}");
+        nvim.wait_until("windows", &there);
+    };
+    let mut window = AgentsTerminal::run(env, &command);
+    wait_windows(3);
+    window.wait_for("seven");
+    window.type_text(":PillionAccept\r");
+    let said = "vim.api.nvim_exec('messages', true):find('another program is connected', 1, true)";
+    nvim.wait_until("a refusal", &format!("{said} ~= nil"));
+    let pending = review.gemini.check_pending(&review.world.home);
+    assert_eq!(pending, Ok(()), "{}", nvim.describe());
+    drop(window);
+    wait_windows(2);
+    sleep(HELD);
+    let folder = review.world.home.workspace();
+    let window = tmux.spawn("window", Size::new(120, 30), env, &folder, &command);
+    wait_windows(3);
+    window.wait_for("seven", SOON);
+    window.type_text(":PillionAccept\r");
     review.is_accepted(PROPOSED);
 }
 

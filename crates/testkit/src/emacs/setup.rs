@@ -206,16 +206,21 @@ impl EmacsSetup {
 
     /// Connects to the daemon from a terminal, which shows this file.
     pub fn client_in_tmux(&self, tmux: &Tmux, file: &Path) -> Pane {
+        let (_, command) = self.client(file);
+        let name = format!("client-{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        tmux.spawn(&name, self.size, &self.env, &self.cwd, &command)
+    }
+
+    /// What opens a file in a frame of the daemon's on the terminal: its variables, and the command.
+    pub fn client(&self, file: &Path) -> (&Env, [OsString; 5]) {
         let command = [
             self.place.client.as_os_str(),
             "--tty".as_ref(),
             "--socket-name".as_ref(),
             self.server().as_os_str(),
             file.as_os_str(),
-        ]
-        .map(OsStr::to_owned);
-        let name = format!("client-{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        tmux.spawn(&name, self.size, &self.env, &self.cwd, &command)
+        ];
+        (&self.env, command.map(OsStr::to_owned))
     }
 
     /// Evaluates expressions without a terminal. Returns the output, on both streams, if it succeeded.

@@ -152,6 +152,13 @@ impl NvimSetup {
         Nvim::attach(Body::Pane { pane, pid }, &self.socket())
     }
 
+    /// What opens a user interface of the one that listens: its variables, and the command.
+    pub fn window(&self) -> (&Env, [OsString; 4]) {
+        let program = self.program.clone().into_os_string();
+        let [server, ui] = ["--server", "--remote-ui"].map(OsString::from);
+        (&self.env, [program, server, self.socket().into(), ui])
+    }
+
     /// Writes its settings. Its command line.
     fn prepare(&self) -> Vec<OsString> {
         fs::create_dir(&self.folder).expect("the home is ours");

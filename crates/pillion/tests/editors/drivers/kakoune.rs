@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{KakouneSetup, KakouneVersion, SOON};
+use pillion_testkit::{AgentsTerminal, KakouneSetup, KakouneVersion, SOON};
 use serde_json::{Value, json};
 
 use crate::driver::{Editor, Habit, PILLION, Start};
@@ -179,6 +179,19 @@ impl Editor for Kakoune {
             "evaluate-commands -buffer {path} %{{ execute-keys 'geo{line}<esc>'; write }}"
         ));
         true
+    }
+
+    fn save_in_agents_window(&self, line: &str) -> Option<AgentsTerminal> {
+        let (program, env) = self.kakoune.program();
+        let command = [program.to_str().unwrap(), "-c", self.kakoune.session()];
+        let mut window = AgentsTerminal::run(&env, &command);
+        window.wait_for("client1@");
+        window.type_text(&format!("geo{line}"));
+        window.wait_for(line);
+        window.type_text("\u{1b}");
+        self.kakoune.wait_value("%opt{pillion_mode}", "normal");
+        window.type_text(":w\r");
+        Some(window)
     }
 
     fn autosaves(&self) -> u32 {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pillion_testkit::{Home, each_editor};
 
-use crate::driver::{Habit, Kind};
+use crate::driver::{Editor, Habit, Kind};
 use crate::person::{ORIGINAL, Person, wait_for};
 use crate::shared_agent_work::{
     OTHER, assert_recorded, command_begins, command_ends, is_recorded, turn_begins,
@@ -70,10 +70,23 @@ fn what_the_person_saves_before_the_agent_writes_is_theirs(kind: Kind) {
 /// An agent's shell can be such a program.
 #[each_editor]
 fn what_another_program_saves_in_the_editor_is_not_the_persons(kind: Kind) {
+    is_not_the_persons(kind, |editor, path| {
+        editor.save_by_other(path, "evil").then_some(())
+    });
+}
+
+/// So can one that opens a terminal.
+#[each_editor]
+fn what_is_saved_in_a_window_of_another_program_is_not_the_persons(kind: Kind) {
+    is_not_the_persons(kind, |editor, _| editor.save_in_agents_window("evil"));
+}
+
+/// What it saves by is there until the save is recorded.
+fn is_not_the_persons<T>(kind: Kind, save: impl FnOnce(&dyn Editor, &Path) -> Option<T>) {
     let mut person = person(kind);
-    if !person.editor.save_by_other(&person.path, "evil") {
+    let Some(_by) = save(&*person.editor, &person.path) else {
         return;
-    }
+    };
     wait_for("a saved file", || {
         let text = fs::read_to_string(&person.path).unwrap();
         text.ends_with("evil\n").then_some(())
