@@ -169,6 +169,7 @@ fn a_window_that_another_program_opens_decides_nothing(version: NvimVersion) {
     let window = tmux.spawn("window", Size::new(120, 30), env, &folder, &command);
     wait_windows(3);
     window.wait_for("seven", SOON);
+    review.world.look();
     window.type_text(":PillionAccept\r");
     review.is_accepted(PROPOSED);
 }

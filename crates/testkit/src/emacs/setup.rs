@@ -213,14 +213,12 @@ impl EmacsSetup {
 
     /// What opens a file in a frame of the daemon's on the terminal: its variables, and the command.
     pub fn client(&self, file: &Path) -> (&Env, [OsString; 5]) {
-        let command = [
-            self.place.client.as_os_str(),
-            "--tty".as_ref(),
-            "--socket-name".as_ref(),
-            self.server().as_os_str(),
-            file.as_os_str(),
-        ];
-        (&self.env, command.map(OsStr::to_owned))
+        let client = self.place.client.clone().into_os_string();
+        let [tty, name] = ["--tty", "--socket-name"].map(OsString::from);
+        (
+            &self.env,
+            [client, tty, name, self.server().into(), file.into()],
+        )
     }
 
     /// Evaluates expressions without a terminal. Returns the output, on both streams, if it succeeded.
