@@ -185,7 +185,9 @@ impl SeatedView {
         *found = attended::clients(editor, &found);
         let is_strange = |pid: &u32| {
             let client = || Asker::new(Some(*pid), None, Vec::new()).with_editor(editor);
-            !own.lineage.is_below(*pid) && client().judge(&known).is_err()
+            !own.lineage.is_below(*pid)
+                && attended::is_window_of(editor, *pid)
+                && client().judge(&known).is_err()
         };
         let strange: Vec<_> = found.iter().copied().filter(is_strange).collect();
         // Of one that has only sent something and ended there is nothing left to be judged.

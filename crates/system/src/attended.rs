@@ -3,7 +3,7 @@
 //! has opened that terminal, as those of tmux and GNU screen do. And who else is attached to an editor. Known on Linux only.
 
 #[cfg(target_os = "linux")]
-pub use linux::{attached, clients, has_display};
+pub use linux::{attached, clients, has_display, is_window_of};
 
 /// Nothing is known of displays.
 #[cfg(not(target_os = "linux"))]
@@ -21,6 +21,12 @@ pub fn attached(_pids: &[u32]) -> Vec<u32> {
 #[cfg(not(target_os = "linux"))]
 pub fn clients(_pid: u32, _likely: &[u32]) -> Vec<u32> {
     Vec::new()
+}
+
+/// Nothing is known of programs.
+#[cfg(not(target_os = "linux"))]
+pub fn is_window_of(_editor: u32, _client: u32) -> bool {
+    false
 }
 
 #[cfg(target_os = "linux")]
@@ -247,6 +253,26 @@ mod linux {
         let is_hidden = wanted.iter().any(|it| table.contains_key(it));
         found.extend(is_hidden.then_some(0));
         found
+    }
+
+    /// Returns true if what is connected to an editor may be a window of it, as far as their programs tell: the same program, such as
+    /// `kak -c`, or its client, such as `emacsclient`; or if that is not told.
+    pub fn is_window_of(editor: u32, client: u32) -> bool {
+        let (Some(editor), Some(client)) = (program(editor), program(client)) else {
+            return true;
+        };
+        let name = |path: &PathBuf| {
+            path.file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        let (own, other) = (name(&editor), name(&client));
+        let word = own
+            .split(|it: char| !it.is_ascii_alphabetic())
+            .next()
+            .unwrap_or_default();
+        editor == client || other.starts_with(&format!("{word}client"))
     }
 
     /// The process of the same program to which this one, that has these sockets, is connected.

@@ -118,13 +118,18 @@ fn while_an_agent_is_connected_to_the_editor_its_view_decides_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join("editor")).unwrap();
     let client = UnixStream::connect(folder.path().join("editor")).unwrap();
-    let (_accepted, _) = listener.accept().unwrap();
-    let mut cat = std::process::Command::new("cat");
-    let mut child = cat.stdin(OwnedFd::from(client)).spawn().unwrap();
-    drop(cat);
+    let (accepted, _) = listener.accept().unwrap();
+    let cat = |end: UnixStream| {
+        let mut cat = std::process::Command::new("cat");
+        cat.stdin(OwnedFd::from(end))
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let (mut editor, mut child) = (cat(accepted), cat(client));
     let who = Who::default();
     let own = std::process::id();
-    let view = who.seat(asker(own).with_editor(own));
+    let view = who.seat(asker(own).with_editor(editor.id()));
     assert_eq!(view.judge_typed(), Ok(()), "nobody is known");
     let agent = process(child.id()).unwrap();
     who.learn(Dialect::GeminiCli, vec![agent], process::now());
@@ -133,4 +138,6 @@ fn while_an_agent_is_connected_to_the_editor_its_view_decides_nothing() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(view.judge_typed(), Ok(()), "it has left");
+    editor.kill().unwrap();
+    editor.wait().unwrap();
 }
