@@ -224,7 +224,7 @@ def NoteWritten()
 enddef
 
 # A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write. What
-# another program types or calls here is not the person's.
+# another program types here is not the person's.
 def ReportSync(saved: bool)
   if files.PathOf(bufnr()) != ''
     client.Notify('pillion/didSync', {uri: files.Uri(expand('<afile>:p')), saved: saved})
@@ -240,7 +240,7 @@ export def Attach()
     autocmd BufWinEnter,TabEnter,FocusGained,CursorHold,CursorHoldI * Check()
     autocmd BufWritePost,BufReadPost * NoteWritten()
     autocmd BufReadPost * ReportSync(false)
-    autocmd BufWritePost * ReportSync(!others.Ask())
+    autocmd BufWritePost * ReportSync(!others.Typed())
     if !is_answered
       autocmd FileChangedShell * OnChanged()
     endif
