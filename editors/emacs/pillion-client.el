@@ -171,7 +171,7 @@ They stay when it ends.")
                                :unseen (or (plist-get params :unseen) 0)
                                :changes (plist-get params :changes)
                                :pending (or (plist-get params :pendingDiffs) 0)))
-      ('pillion/offerText
+      ((or 'pillion/offerText 'pillion/didChangeFile)
        (funcall (alist-get method pillion-client-handlers #'ignore) params))
       ('window/showMessage
        (pillion-say "%s" (string-remove-prefix "Pillion: " (plist-get params :message))))

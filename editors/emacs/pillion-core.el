@@ -161,9 +161,9 @@ The terminal then stays beside it."
                              (equal (file-truename name) real))))
                     (buffer-list))))))
 
-(defun pillion-uri (path)
-  "The `file:' URI of PATH, with links resolved."
-  (let* ((real (directory-file-name (file-truename path)))
+(defun pillion-uri (path &optional is-as-named)
+  "The `file:' URI of PATH, with links resolved unless it IS-AS-NAMED."
+  (let* ((real (directory-file-name (if is-as-named path (file-truename path))))
          (bytes (encode-coding-string real (or file-name-coding-system
                                                default-file-name-coding-system 'utf-8)))
          (name (if (string-match-p "\\`[A-Za-z]:" bytes) (concat "/" bytes) bytes)))

@@ -7,7 +7,7 @@
 ;; What agents write reaches the buffers: one without unsaved changes is read
 ;; again, one with them is left alone with a message.  There are no prompts.
 ;; Points, narrowing and folded text stay, also if the agent empties the file
-;; before it writes.
+;; before it writes.  The program tells which files have changed.
 
 ;;; Code:
 
@@ -15,16 +15,9 @@
 (require 'pillion-client)
 (require 'pillion-text)
 (require 'pillion-wait)
-(require 'pillion-watch)
 
 (defconst pillion-reload--expected-for 10
   "For how many seconds a file that an agent is about to write is watched.")
-
-(defconst pillion-reload--settled 0.05
-  "A file that changed less than so many seconds ago may be half written.")
-
-(defconst pillion-reload--settled-empty 0.5
-  "The same of an empty one: who truncates a file is about to write it.")
 
 (defconst pillion-reload--max-comparing 0.5
   "Seconds that finding the changes in a buffer may take.")
@@ -32,7 +25,10 @@
 (defvar pillion-reload--expected nil
   "The files that agents will write: lists of a path, a deadline and a text.
 The fourth element is what the person's buffer had when that was merged into it.")
-(defvar pillion-reload--timer nil)
+(defvar pillion-reload--watched nil
+  "The files that Pillion watches: pairs of a URI and a path.")
+(defvar pillion-reload--news nil
+  "The paths of files that have changed since they were looked at.")
 (defvar pillion-reload--is-waiting nil)
 (defvar pillion-reload--is-on nil)
 (defvar-local pillion-reload--conflict nil
@@ -206,17 +202,6 @@ what is half written."
 
 ;;; Looking
 
-(defun pillion-reload--unsettled (path buffer)
-  "For how many seconds to wait for PATH, the file of BUFFER; nil if it is whole."
-  (let* ((attributes (file-attributes path))
-         (age (- (float-time) (float-time (file-attribute-modification-time attributes))))
-         (needed (if (and (eql 0 (file-attribute-size attributes))
-                          (> (buffer-size buffer) 0))
-                     pillion-reload--settled-empty
-                   pillion-reload--settled)))
-    ;; A clock may have been set back.
-    (and (<= 0 age needed) (- needed age))))
-
 (defun pillion-reload--lines (text)
   "The lines of TEXT, whatever they end with: an agent may have its own endings."
   (string-replace "\r" "\n" (string-replace "\r\n" "\n" text)))
@@ -239,25 +224,19 @@ what is half written."
        (not (pillion-reload--has-all-p path buffer))))
 
 (defun pillion-reload--look-at (buffer)
-  "Reload the file of BUFFER if it changed on disk.
-If it may be half written, return for how many seconds to wait."
+  "Reload the file of BUFFER if it changed on disk."
   (let ((path (pillion-file buffer)))
     (when (and path (not (buffer-base-buffer buffer))
                (not (verify-visited-file-modtime buffer))
                (file-regular-p path))
-      (cond
-       ((pillion-reload--unsettled path buffer))
-       ((not (pillion-reload--conflicts-p buffer path))
-        (pillion-reload--revert buffer)
-        nil)
-       (t
+      (if (not (pillion-reload--conflicts-p buffer path))
+          (pillion-reload--revert buffer)
         (with-current-buffer buffer
           (let ((time (file-attribute-modification-time (file-attributes path))))
             (unless (equal time pillion-reload--conflict)
               (setq pillion-reload--conflict time)
               (pillion-say "%s changed on disk, and you have unsaved changes. Hint: M-x revert-buffer loads it"
-                           (file-name-nondirectory path))))
-          nil))))))
+                           (file-name-nondirectory path)))))))))
 
 (defun pillion-reload--buffers ()
   "Those that the person sees, and those that agents write."
@@ -267,26 +246,15 @@ If it may be half written, return for how many seconds to wait."
                          (pillion-reload--expectation (pillion-file buffer)))))
               (buffer-list)))
 
+;; Where something unsaved stood in the way, it may be gone.
 (defun pillion-reload--look ()
-  "Check the files that agents may have written."
-  (setq pillion-reload--expected
-        (let ((now (float-time)))
-          (seq-filter (lambda (it) (> (nth 1 it) now)) pillion-reload--expected)))
-  (if (not (pillion-reload--wanted-p))
-      (pillion-reload-detach)
-    (let ((waits (delq nil (mapcar #'pillion-reload--look-at (pillion-reload--buffers)))))
-      (pillion-watch (append (mapcar #'pillion-file (pillion-reload--buffers))
-                             (mapcar #'car pillion-reload--expected))
-                     #'pillion-reload--look-soon)
-      (when waits
-        (pillion-reload--look-soon (apply #'max waits))))))
-
-(defun pillion-reload--look-soon (&optional delay)
-  "Check files in DELAY seconds, or later if the person is busy then."
-  (unless (memq pillion-reload--timer timer-list)
-    (setq pillion-reload--timer
-          (run-at-time (if (numberp delay) (+ delay 0.01) pillion-reload--settled) nil
-                       #'pillion-reload--look-when-free))))
+  "Check the files that have changed."
+  (let ((news pillion-reload--news))
+    (setq pillion-reload--news nil)
+    (dolist (buffer (buffer-list))
+      (when (or (buffer-local-value 'pillion-reload--conflict buffer)
+                (member (pillion-file buffer) news))
+        (pillion-reload--look-at buffer)))))
 
 (defun pillion-reload--look-when-free ()
   "Check files as soon as the person is not busy."
@@ -297,19 +265,43 @@ If it may be half written, return for how many seconds to wait."
                     (setq pillion-reload--is-waiting nil)
                     (pillion-reload--look)))))
 
+(defun pillion-reload--changed (params)
+  "A file has another state on the disk: PARAMS."
+  (let ((file (assoc (plist-get params :uri) pillion-reload--watched)))
+    (when file
+      (push (cdr file) pillion-reload--news)
+      (pillion-reload--look-when-free))))
+
+(defun pillion-reload--watch ()
+  "Have Pillion tell when the files change that matter now."
+  (let* ((now (float-time))
+         (paths (append (mapcar #'pillion-file (pillion-reload--buffers))
+                        (mapcar #'car (setq pillion-reload--expected
+                                            (seq-filter (lambda (it) (> (nth 1 it) now))
+                                                        pillion-reload--expected)))))
+         (paths (and (pillion-reload--wanted-p) (sort (delete-dups paths) #'string<))))
+    (unless (or (equal paths (mapcar #'cdr pillion-reload--watched))
+                (not (pillion-client-running-p)))
+      (setq pillion-reload--watched (mapcar (lambda (it) (cons (pillion-uri it t) it)) paths))
+      (pillion-client-notify :pillion/watch
+                             (list :files (vconcat (mapcar #'car pillion-reload--watched)))))))
+
 (defun pillion-reload--windows-changed (&rest _)
-  "Check what is on the screen now."
-  (pillion-reload--look-soon))
+  "Have what is on the screen now watched."
+  (run-at-time 0 nil #'pillion-reload-check))
 
 (defun pillion-reload-check ()
-  "Start checking, while an agent is connected."
-  (when (and (pillion-reload--wanted-p) (not pillion-reload--is-on))
-    (setq pillion-reload--is-on t)
-    (add-hook 'window-buffer-change-functions #'pillion-reload--windows-changed)
-    (add-hook 'before-revert-hook #'pillion-reload--before-revert)
-    (add-hook 'after-revert-hook #'pillion-reload--after-revert))
-  (when pillion-reload--is-on
-    (pillion-reload--look-soon)))
+  "Watch files while agents may write them."
+  (pillion-reload--watch)
+  (cond ((not (pillion-reload--wanted-p))
+         (pillion-reload-detach))
+        ((not pillion-reload--is-on)
+         (setq pillion-reload--is-on t)
+         (add-hook 'window-buffer-change-functions #'pillion-reload--windows-changed)
+         (add-hook 'before-revert-hook #'pillion-reload--before-revert)
+         (add-hook 'after-revert-hook #'pillion-reload--after-revert))
+        (t
+         (pillion-reload--look-when-free))))
 
 (defun pillion-reload-expect (path text &optional merged)
   "An agent is about to write TEXT into the file PATH.
@@ -321,8 +313,7 @@ MERGED is the text of the person's buffer if all of it is in TEXT."
       (with-current-buffer buffer
         (when (eq buffer-stale-function #'buffer-stale--default-function)
           (setq-local buffer-stale-function #'pillion-reload--stale-p)))))
-  ;; If it writes something else, or nothing.
-  (run-at-time pillion-reload--expected-for nil #'pillion-reload--look-soon)
+  (run-at-time pillion-reload--expected-for nil #'pillion-reload-check)
   (pillion-reload-check))
 
 (defun pillion-reload-now (buffer)
@@ -348,9 +339,10 @@ Return non-nil if that was done."
   (setq pillion-reload--is-on nil)
   (remove-hook 'window-buffer-change-functions #'pillion-reload--windows-changed)
   (remove-hook 'before-revert-hook #'pillion-reload--before-revert)
-  (remove-hook 'after-revert-hook #'pillion-reload--after-revert)
-  (pillion-watch nil #'ignore))
+  (remove-hook 'after-revert-hook #'pillion-reload--after-revert))
 
+(setf (alist-get 'pillion/didChangeFile pillion-client-handlers) #'pillion-reload--changed)
+(add-hook 'pillion-stopped-hook (lambda () (setq pillion-reload--watched nil)))
 (add-hook 'pillion-status-changed-hook #'pillion-reload-check)
 
 (provide 'pillion-reload)

@@ -4,7 +4,7 @@
 //! companion, one after the other, and hands them to one of two profiles: `plugin` for Pillion's
 //! own plugins (`docs/editor-protocol.md`), `plain` for every other client. A profile is a state
 //! machine: it returns the work that it wants done as `profile::Action`s. Work that takes long or waits for a disk is done
-//! by other threads (`comparer`, `disk`).
+//! by other threads (`comparer`, `disk`, `watch`).
 
 mod asking;
 mod comparer;
@@ -25,6 +25,7 @@ mod server;
 mod session;
 mod transport;
 mod uri;
+mod watch;
 
 pub use framing::Malformed;
 use pillion_view::StartOwn;

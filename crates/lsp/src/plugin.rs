@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
-pub use self::messages::DidChangeWorkspace;
 use self::messages::{
     Agent, Asked, CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_NOTES,
     DID_CHANGE_STATUS, DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, ENVIRONMENT, FindHunks,
     HUNKS, KEEP, LOOK, MENTION, MERGE, MergeTexts, Named, REVIEW, Requests, SEND_NOTES, TAKE_BACK,
-    UNDO, WORKSPACE,
+    UNDO, WATCH, WORKSPACE, Watch,
 };
+pub use self::messages::{DidChangeWorkspace, changed_file};
 use crate::asking::Asking;
 use crate::disk::Done;
 use crate::message::{self, MessageType};
@@ -203,6 +203,7 @@ impl ClientProfile for Plugin {
             DID_CHANGE_WORKSPACE => {
                 message::params(params).map(|it| vec![change_workspace(None, it)])
             }
+            WATCH => message::params(params).map(|Watch { files }| vec![Action::Watch(files)]),
             DID_SYNC => self.tell("synced", params),
             DID_CHANGE_DIFF => self.tell("draft", params),
             DID_CHANGE_NOTES => self.tell("notes", params),

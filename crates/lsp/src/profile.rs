@@ -126,6 +126,8 @@ pub enum Action {
         request: Option<RequestId>,
         workspace: Workspace,
     },
+    /// Tell the client when the files of these URIs change, and no others.
+    Watch(Vec<String>),
     /// Tell agents what is open and focused: the whole of it.
     ReportContext {
         files: Vec<File>,

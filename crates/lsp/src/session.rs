@@ -30,9 +30,10 @@ use crate::disk::{self, Done, Job, RootChanges, proposal_dir};
 use crate::handshake::{InitializeParams, ProfileKind};
 use crate::message::{self, MessageType};
 use crate::plain::{self, Plain};
-use crate::plugin::Plugin;
+use crate::plugin::{self, Plugin};
 use crate::profile::{Action, ClientProfile, Published};
 use crate::roots::{Change, DidChangeWorkspaceFolders, Roots};
+use crate::watch;
 
 /// More messages than this wait only for an editor that hangs or is suspended. No proposal joins
 /// them: agents that try again and again would fill the memory.
@@ -55,6 +56,8 @@ pub struct Session {
     roots: Vec<PathBuf>,
     start: Option<PathBuf>,
     changes: RootChanges,
+    /// The way to the thread that watches files, once there are any.
+    watched: Option<Sender<Vec<String>>>,
     pub editor_pid: u32,
     is_initialized: bool,
     /// The events from before the client was ready.
@@ -182,6 +185,7 @@ impl Start {
             roots: paths,
             start,
             changes,
+            watched: None,
             editor_pid,
             is_initialized: false,
             held: Vec::new(),
@@ -261,6 +265,21 @@ impl Session {
     pub fn leave(&self, why: Leaving) {
         if let Some(companion) = self.service.handle() {
             companion.tell(Tell::Leave(why));
+        }
+    }
+
+    /// Has the client told of changes to these files.
+    fn watch(&mut self, uris: Vec<String>) {
+        if self.watched.is_none() && !uris.is_empty() {
+            let output = self.output.clone();
+            let tell = move |uri: &str| drop(output.send(plugin::changed_file(uri)));
+            let started = watch::start(tell);
+            self.watched = started
+                .inspect_err(|error| tracing::warn!(%error, "files are not watched"))
+                .ok();
+        }
+        if let Some(watched) = &self.watched {
+            let _ = watched.send(uris);
         }
     }
 
@@ -438,6 +457,7 @@ impl Session {
                     let reported = self.service.report(files, is_trusted);
                     self.check(reported);
                 }
+                Action::Watch(uris) => self.watch(uris),
                 Action::Tell(tell) => self.tell_companion(tell),
                 Action::Ask(asking) => {
                     asking.send(self.service.handle(), &self.output, &self.done);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process;
 
+use lsp_server::Message;
 use pillion_discovery::workspace::Workspace;
 use pillion_protocol::discovery::join_roots;
 use pillion_protocol::{Dialect, FileDiagnostics, Position, Proposer, ReviewChoice, diagnostics};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::codec;
+use crate::message;
 use crate::outgoing::Outgoing;
 use crate::profile::Published;
 use crate::uri;
@@ -23,6 +25,7 @@ pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
 pub const DID_CHANGE_WORKSPACE: &str = "pillion/didChangeWorkspace";
 pub const WORKSPACE: &str = "pillion/workspace";
 pub const DID_SYNC: &str = "pillion/didSync";
+pub const WATCH: &str = "pillion/watch";
 pub const DECIDE: &str = "pillion/decide";
 pub const HUNKS: &str = "pillion/hunks";
 pub const MERGE: &str = "pillion/merge";
@@ -41,6 +44,7 @@ pub const DIFF_TEXT: &str = "pillion/diffText";
 pub const DID_CHANGE_DIFF: &str = "pillion/didChangeDiff";
 pub const DID_CHANGE_NOTES: &str = "pillion/didChangeNotes";
 pub const OFFER_TEXT: &str = "pillion/offerText";
+pub const DID_CHANGE_FILE: &str = "pillion/didChangeFile";
 pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
 pub const ENVIRONMENT: &str = "pillion/environment";
 
@@ -116,6 +120,12 @@ pub struct Range {
     pub end: Position,
     pub start_line_text: Option<String>,
     pub end_line_text: Option<String>,
+}
+
+/// The files whose changes on the disk are told: all of them.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Watch {
+    pub files: Vec<String>,
 }
 
 /// Find where two texts differ.
@@ -248,6 +258,11 @@ pub fn decided(ruling: Ruling, next: Option<DiffId>) -> Value {
             "clipboard": null, "next": null,
         }),
     }
+}
+
+/// The message that a file has another state on the disk.
+pub fn changed_file(uri: &str) -> Message {
+    message::notification(DID_CHANGE_FILE, json!({"uri": uri}))
 }
 
 /// The status that people may see in a status line, with so many diffs that wait for a decision.

@@ -265,6 +265,11 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 let profile: Box<dyn ClientProfile> = Box::new(Plugin::new(Encoding::Utf8, None));
                 check_written(handshake::result(profile.as_ref()), fields, &tables);
             }
+            "`pillion/watch` (notification)" => check_read::<Watch>(fields, &tables),
+            "`pillion/didChangeFile` (notification)" => {
+                let message = serde_json::to_value(changed_file("file:///a")).unwrap();
+                check_written(&message["params"], fields, &tables);
+            }
             "`pillion/didSync` (notification)" => check_told("synced", fields, &tables),
             "`pillion/didChangeContext` (notification)" => {
                 check_read::<DidChangeContext>(fields, &tables);
@@ -395,7 +400,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 52, "every table was found");
+    assert_eq!(tables.len(), 54, "every table was found");
 }
 
 /// A proposal as views get it.

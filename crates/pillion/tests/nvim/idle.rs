@@ -74,18 +74,6 @@ fn the_system_tells_of_every_way_to_write(version: NvimVersion) {
     world.nvim.assert_no_errors();
 }
 
-#[each_neovim]
-fn where_the_system_tells_nothing_files_are_looked_at(version: NvimVersion) {
-    let world = World::with(version, Home::new(), &[("first.txt", "one\n")], |setup| {
-        setup.init("vim.uv.new_fs_event = function() end")
-    });
-    let _agent = world.gemini();
-    fs::write(world.home.workspace().join("first.txt"), "new\n").unwrap();
-    world
-        .nvim
-        .wait_until("the new text", "vim.fn.getline(1) == 'new'");
-}
-
 /// Loading it takes longer than showing a proposal.
 #[each_neovim]
 fn what_shows_a_proposal_is_loaded_before_the_first_one_comes(version: NvimVersion) {

@@ -122,6 +122,9 @@ local notifications = {
     end
     require("pillion.status").update(params)
   end,
+  ["pillion/didChangeFile"] = function(params)
+    require("pillion.reload").changed(params)
+  end,
   ["pillion/offerText"] = function(params)
     require("pillion.diff.draft").offer(params)
   end,

@@ -1,32 +1,28 @@
 --- What agents write reaches the buffers: an unmodified one is read again, a modified one is left
 --- alone with a message. There are no prompts, and nothing is lost.
 ---
---- Here is when to look; what a look does is in `reload/check.lua`. Neovim itself looks only when
---- it gets the focus, which an agent in its own terminal never takes away.
+--- Here is when to look: Pillion tells which files have changed. What a look does is in `reload/check.lua`. Neovim itself
+--- looks only when it gets the focus, which an agent in its own terminal never takes away.
 
+local buffers = require("pillion.buffers")
 local check = require("pillion.reload.check")
 local notify = require("pillion.notify")
-local watch = require("pillion.reload.watch")
+local uri = require("pillion.uri")
 
 local M = {}
 
---- The time between two looks, in milliseconds: at first after something changed or is expected, more and more seldom
---- until `REST`; and where the system does not tell of changes.
-local SOON, REST, BLIND = 20, 1000, 10000
-
---- The time for which a file is watched that an agent is about to write.
-local EXPECTED_FOR = 10000
+--- The time for which a file is watched that an agent is about to write, and the time until it is looked again whether
+--- the person is busy.
+local EXPECTED_FOR, AGAIN = 10000, 250
 
 local group
-local timer
-local delay = REST
 local is_looking = false
 
 --- Until when each path is watched.
 local expected = {}
 
---- True if the system tells of changes to all files that matter; true if it told of one that was not looked at.
-local is_told, has_news = true, false
+--- The paths that Pillion watches, by URI; the paths of the files that have changed since they were looked at.
+local watched, news = {}, {}
 
 --- True if an agent may write at all.
 local function is_agent_here()
@@ -36,7 +32,8 @@ end
 --- Reading a file in the middle of a command line or of a half typed command would disturb.
 local function is_busy()
   local mode = vim.api.nvim_get_mode()
-  return mode.blocking
+  return is_looking
+    or mode.blocking
     or mode.mode:find("^[cr!]") ~= nil
     or mode.mode:find("^no") ~= nil
     or vim.fn.getcmdwintype() ~= ""
@@ -44,143 +41,101 @@ end
 
 --- What the person sees, and what they changed: Neovim asks about that when they go there.
 local function buffers_in_use()
-  local buffers = {}
+  local found = {}
   for _, info in ipairs(vim.fn.getbufinfo({ bufmodified = 1 })) do
-    buffers[info.bufnr] = true
+    found[info.bufnr] = true
   end
   for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
     for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
-      buffers[vim.api.nvim_win_get_buf(win)] = true
+      found[vim.api.nvim_win_get_buf(win)] = true
     end
   end
-  return buffers
+  return found
 end
 
-local function expected_buffers()
-  local buffers = {}
-  for path, until_when in pairs(expected) do
-    if vim.uv.now() > until_when then
-      expected[path] = nil
-    else
-      local buf = require("pillion.buffers").find(path)
-      if buf then
-        buffers[buf] = true
-      end
-    end
-  end
-  return buffers
-end
-
---- True if something changed. Reading a file runs people's autocommands, and these may lead here.
-local function look_at(buffers)
+--- Looks at these buffers; the ones that have to be looked at again. Reading a file runs people's autocommands, and these
+--- may lead here. `is_whole`: nobody is writing the files.
+local function look_at(those, is_whole)
+  local again = {}
   if is_looking then
-    return false
+    return again
   end
   is_looking = true
-  local changed = false
-  for buf in pairs(buffers) do
-    local ok, result = pcall(check.look, buf)
+  for buf in pairs(those) do
+    local ok, result = pcall(check.look, buf, is_whole)
     if not ok then
       notify.once("warn", "cannot reload a changed file: " .. tostring(result))
     end
-    changed = changed or (ok and result)
+    again[buf] = ok and result or nil
   end
   is_looking = false
-  return changed
+  return again
 end
 
-local function stop_timer()
-  if timer then
-    timer:stop()
-    timer:close()
-    timer = nil
-  end
-end
-
-local schedule_look
-
---- Has the system tell of changes to these buffers' files.
-local function watch_files(buffers)
-  local paths = vim.tbl_keys(expected)
-  for buf in pairs(buffers) do
-    local name = vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) or ""
-    table.insert(paths, name ~= "" and name or nil)
-  end
-  is_told = watch.follow(paths, function()
-    if not has_news then
-      has_news = true
-      vim.schedule(function()
-        schedule_look(SOON)
-      end)
+--- Has Pillion tell when these files change: those in use, and those that an agent is about to write.
+local function watch()
+  local wanted = {}
+  for path, until_when in pairs(expected) do
+    if vim.uv.now() >= until_when then
+      expected[path] = nil
+    else
+      wanted[uri.from_path(path)] = path
     end
-  end)
-end
-
---- When to look next, if at all.
-local function plan_next(changed)
-  if changed then
-    -- A program that writes may write again.
-    schedule_look(SOON)
-  elseif has_news or next(expected) ~= nil then
-    schedule_look(math.min(delay * 1.5, REST))
-  elseif not is_told then
-    schedule_look(BLIND)
-  else
-    stop_timer()
+  end
+  for buf in pairs(is_agent_here() and buffers_in_use() or {}) do
+    local name = vim.bo[buf].buftype == "" and vim.api.nvim_buf_get_name(buf) or ""
+    wanted[uri.from_path(name)] = name ~= "" and name or nil
+  end
+  local params = { files = vim.tbl_keys(wanted) }
+  if not vim.deep_equal(wanted, watched) and require("pillion.client").notify("pillion/watch", params) then
+    watched = wanted
   end
 end
 
-local function tick()
-  if not is_agent_here() and next(expected) == nil then
-    stop_timer()
-    watch.stop()
-    return
-  end
-  if is_busy() then
-    plan_next(false)
-    return
-  end
-  has_news = false
-  local changed = look_at(expected_buffers())
-  local buffers = is_agent_here() and buffers_in_use() or {}
-  changed = look_at(buffers) or changed
-  watch_files(buffers)
-  plan_next(changed)
-end
-
-function schedule_look(after)
-  delay = after
-  timer = timer or vim.uv.new_timer()
-  timer:start(
-    math.floor(after),
-    0,
-    vim.schedule_wrap(function()
-      if timer then
-        tick()
+local function look_at_news()
+  if not is_busy() then
+    local those = {}
+    for path in pairs(news) do
+      local buf = buffers.find(path)
+      if buf then
+        those[buf] = path
       end
-    end)
-  )
-  timer:unref()
+    end
+    news = {}
+    for buf in pairs(look_at(those, true)) do
+      news[those[buf]] = true
+    end
+  end
+  if next(news) then
+    vim.defer_fn(look_at_news, AGAIN)
+  end
 end
 
---- Looks at what is visible, now.
+--- A file has another state on the disk.
+function M.changed(params)
+  local path, is_waiting = watched[params.uri], next(news) ~= nil
+  if path then
+    news[path] = true
+    if not is_waiting then
+      look_at_news()
+    end
+  end
+end
+
+--- Looks at what is in use, now.
 function M.check()
   if is_agent_here() and not is_busy() then
-    local buffers = buffers_in_use()
-    local changed = look_at(buffers)
-    watch_files(buffers)
-    if changed or not timer then
-      plan_next(changed)
-    end
+    look_at(buffers_in_use())
   end
+  watch()
 end
 
 --- Looks at these buffers now, before something is done with their text. False in the middle of a command.
-function M.look_before(buffers)
+function M.look_before(those)
   if is_busy() then
     return false
   end
-  look_at(buffers)
+  look_at(those)
   return true
 end
 
@@ -190,15 +145,19 @@ function M.look_everywhere()
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     all[buf] = vim.api.nvim_buf_is_loaded(buf) or nil
   end
-  look_at(all)
+  look_at(all, true)
 end
 
---- An agent is about to write the file: look at its buffer until it has.
+--- An agent is about to write the file: it is watched until it has.
 function M.expect(path)
   expected[path] = vim.uv.now() + EXPECTED_FOR
-  -- What is there before the agent writes.
-  look_at(expected_buffers())
-  schedule_look(SOON)
+  local buf = buffers.find(path)
+  if buf then
+    -- What is there before the agent writes.
+    look_at({ [buf] = true })
+  end
+  watch()
+  vim.defer_fn(watch, EXPECTED_FOR)
 end
 
 --- A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write.
@@ -206,7 +165,7 @@ end
 local function report_sync(event)
   if require("pillion.context.file").path(event.buf) then
     require("pillion.client").notify("pillion/didSync", {
-      uri = require("pillion.uri").from_path(vim.fs.normalize(event.match)),
+      uri = uri.from_path(vim.fs.normalize(event.match)),
       saved = event.event == "BufWritePost" and not require("pillion.others").may_have_typed(),
     })
   end
@@ -242,9 +201,7 @@ end
 
 --- From now on it is not.
 function M.detach()
-  stop_timer()
-  watch.stop()
-  expected, has_news = {}, false
+  expected, watched, news = {}, {}, {}
   if group then
     pcall(vim.api.nvim_del_augroup_by_id, group)
     group = nil

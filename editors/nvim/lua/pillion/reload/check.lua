@@ -13,14 +13,11 @@ local M = {}
 --- The group of the autocommands by which this is asked.
 M.GROUP = "PillionReload"
 
---- A file that is replaced is gone for a moment, one that is written anew is empty. Milliseconds.
-local MISSING_FOR = 300
-
 --- In a longer file line endings are not looked at. Bytes.
 local MAX_LOOKED_AT = 8 * 1024 * 1024
 
 --- The state of a buffer's file as it was seen: `path`, `stamp` (nil: no file), `is_new` (there never was one),
---- `missing_since`, `is_told` (the person knows that text and file went different ways).
+--- `is_told` (the person knows that text and file went different ways).
 local seen = {}
 
 --- Accepted texts that have all that a buffer has and its file has not, by buffer: { tick, content }.
@@ -308,28 +305,8 @@ local function first_look(buf, path, stamp)
   end
 end
 
-local function react(buf, known, stamp)
-  if stamp and known.is_new then
-    if created(buf) then
-      known.stamp, known.is_new = stamp, false
-    end
-    return true
-  elseif stamp and not stamp:find("^0 ") then
-    known.stamp, known.missing_since = stamp, nil
-    checktime(buf, known.path)
-    return true
-  end
-  local now = vim.uv.now()
-  known.missing_since = known.missing_since or now
-  if now - known.missing_since >= MISSING_FOR then
-    known.stamp, known.missing_since = stamp, nil
-    checktime(buf, known.path)
-  end
-  return true
-end
-
---- Looks at the buffer's file; true if something about it changed.
-function M.look(buf)
+--- Looks at the buffer's file; true if that has to be done again. `is_whole`: nobody is writing the file.
+function M.look(buf, is_whole)
   if not has_file(buf) then
     seen[buf] = nil
     return false
@@ -339,17 +316,23 @@ function M.look(buf)
   local known = seen[buf]
   if not known or known.path ~= path then
     first_look(buf, path, stamp)
-    return false
-  end
-  if stamp == known.stamp then
-    known.missing_since = nil
+  elseif stamp == known.stamp then
     if stamp and known.is_told and (not is_modified(buf) or is_carried(buf, path)) then
       -- The person took back the changes that stood in the way, or they are in the file.
       read_again(buf)
     end
+  elseif not is_whole and (not stamp or stamp:find("^0 ")) then
+    -- A file that is replaced is gone for a moment, one that is written anew is empty: Pillion tells when it is whole.
     return false
+  elseif not stamp or not known.is_new then
+    known.stamp = stamp
+    checktime(buf, path)
+  elseif created(buf) then
+    known.stamp, known.is_new = stamp, false
+  else
+    return true
   end
-  return react(buf, known, stamp)
+  return false
 end
 
 --- The buffer was read or written here: what is on disk now is known.
