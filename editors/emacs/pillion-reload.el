@@ -28,7 +28,7 @@ The fourth element is what the person's buffer had when that was merged into it.
 (defvar pillion-reload--watched nil
   "The files that Pillion watches: pairs of a URI and a path.")
 (defvar pillion-reload--news nil
-  "The paths of files that have changed since they were looked at.")
+  "The files that have changed since they were looked at: paths and sizes.")
 (defvar pillion-reload--is-waiting nil)
 (defvar pillion-reload--is-on nil)
 (defvar-local pillion-reload--conflict nil
@@ -253,7 +253,11 @@ what is half written."
     (setq pillion-reload--news nil)
     (dolist (buffer (buffer-list))
       (when (or (buffer-local-value 'pillion-reload--conflict buffer)
-                (member (pillion-file buffer) news))
+                ;; With another size it is being written, and told of once more.
+                (let ((told (assoc (pillion-file buffer) news)))
+                  (and told
+                       (equal (cdr told)
+                              (file-attribute-size (file-attributes (car told)))))))
         (pillion-reload--look-at buffer)))))
 
 (defun pillion-reload--look-when-free ()
@@ -269,7 +273,7 @@ what is half written."
   "A file has another state on the disk: PARAMS."
   (let ((file (assoc (plist-get params :uri) pillion-reload--watched)))
     (when file
-      (push (cdr file) pillion-reload--news)
+      (push (cons (cdr file) (plist-get params :size)) pillion-reload--news)
       (pillion-reload--look-when-free))))
 
 (defun pillion-reload--watch ()

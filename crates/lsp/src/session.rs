@@ -272,7 +272,7 @@ impl Session {
     fn watch(&mut self, uris: Vec<String>) {
         if self.watched.is_none() && !uris.is_empty() {
             let output = self.output.clone();
-            let tell = move |uri: &str| drop(output.send(plugin::changed_file(uri)));
+            let tell = move |uri: &str, size| drop(output.send(plugin::changed_file(uri, size)));
             let started = watch::start(tell);
             self.watched = started
                 .inspect_err(|error| tracing::warn!(%error, "files are not watched"))

@@ -27,11 +27,11 @@ const TOGETHER: Duration = Duration::from_millis(20);
 const POLL: Duration = Duration::from_secs(1);
 
 /// Watches the files of the URIs that were sent last, on a thread of its own that ends with the sender. `tell` is called with
-/// the URI of each file once, and again when the file has another state.
+/// the URI and the size of each file once, and again when the file has another state; without a size, it is gone.
 ///
 /// # Errors
 /// When there is no thread.
-pub fn start(tell: impl Fn(&str) + Send + 'static) -> io::Result<Sender<Vec<String>>> {
+pub fn start(tell: impl Fn(&str, Option<u64>) + Send + 'static) -> io::Result<Sender<Vec<String>>> {
     let (stir, stirred) = bounded(1);
     let told = stir.clone();
     let system = FolderWatch::start(move || _ = told.try_send(())).ok();
@@ -56,7 +56,7 @@ fn run(
     mut system: Option<FolderWatch>,
     stirred: &Receiver<()>,
     uris: &Receiver<Vec<String>>,
-    tell: impl Fn(&str),
+    tell: impl Fn(&str, Option<u64>),
 ) {
     let mut files: BTreeMap<String, Watched> = BTreeMap::new();
     let mut pause = never();
@@ -85,7 +85,7 @@ fn run(
         });
         let now = Instant::now();
         let looked_at = files.iter_mut();
-        let due = looked_at.filter_map(|(uri, file)| file.look(now, || tell(uri)));
+        let due = looked_at.filter_map(|(uri, file)| file.look(now, |size| tell(uri, size)));
         pause = match due.min() {
             Some(due) => at(due),
             None if is_all || files.is_empty() => never(),
@@ -113,7 +113,7 @@ impl Watched {
     }
 
     /// Tells of the file if it rests. Returns when it would, if it does not yet.
-    fn look(&mut self, now: Instant, tell: impl Fn()) -> Option<Instant> {
+    fn look(&mut self, now: Instant, tell: impl Fn(Option<u64>)) -> Option<Instant> {
         let state = state(&self.path);
         if state != self.state {
             (self.state, self.since, self.is_told) = (state, now, false);
@@ -122,7 +122,7 @@ impl Watched {
         let due = self.since + if is_empty { RESTS_EMPTY } else { RESTS };
         if !self.is_told && now >= due {
             self.is_told = true;
-            tell();
+            tell(state.map(|it| it.size));
         }
         (!self.is_told).then_some(due)
     }
@@ -143,15 +143,15 @@ mod tests {
     /// Watches a file with the system's help or without it; what is told.
     fn watch(path: &Path, has_help: bool) -> (Sender<Vec<String>>, Receiver<String>) {
         let (sender, told) = unbounded();
-        let tell = move |uri: &str| drop(sender.send(uri.to_owned()));
+        let tell = move |uri: &str, _| drop(sender.send(uri.to_owned()));
         let uris = if has_help {
-            start(tell).unwrap()
+            start(tell).expect("a thread")
         } else {
             let (uris, received) = unbounded();
-            spawn("blind", move || run(None, &never(), &received, tell)).unwrap();
+            spawn("blind", move || run(None, &never(), &received, tell)).expect("a thread");
             uris
         };
-        uris.send(vec![uri::from_path(path)]).unwrap();
+        uris.send(vec![uri::from_path(path)]).expect("it runs");
         (uris, told)
     }
 
@@ -203,7 +203,7 @@ mod tests {
         };
         let told = std::cell::Cell::new(0);
         let mut look = |after: Duration| {
-            let due = file.look(start + after, || told.set(told.get() + 1));
+            let due = file.look(start + after, |_| told.set(told.get() + 1));
             (due.map(|due| due - start), told.get())
         };
         let (ms, none) = (Duration::from_millis, None);

@@ -260,9 +260,9 @@ pub fn decided(ruling: Ruling, next: Option<DiffId>) -> Value {
     }
 }
 
-/// The message that a file has another state on the disk.
-pub fn changed_file(uri: &str) -> Message {
-    message::notification(DID_CHANGE_FILE, json!({"uri": uri}))
+/// The message that a file has another state on the disk, and this size; without one, it is gone.
+pub fn changed_file(uri: &str, size: Option<u64>) -> Message {
+    message::notification(DID_CHANGE_FILE, json!({"uri": uri, "size": size}))
 }
 
 /// The status that people may see in a status line, with so many diffs that wait for a decision.

@@ -267,7 +267,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             }
             "`pillion/watch` (notification)" => check_read::<Watch>(fields, &tables),
             "`pillion/didChangeFile` (notification)" => {
-                let message = serde_json::to_value(changed_file("file:///a")).unwrap();
+                let message = serde_json::to_value(changed_file("file:///a", Some(7))).unwrap();
                 check_written(&message["params"], fields, &tables);
             }
             "`pillion/didSync` (notification)" => check_told("synced", fields, &tables),

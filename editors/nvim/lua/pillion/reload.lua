@@ -1,8 +1,8 @@
 --- What agents write reaches the buffers: an unmodified one is read again, a modified one is left
 --- alone with a message. There are no prompts, and nothing is lost.
 ---
---- Here is when to look: Pillion tells which files have changed. What a look does is in `reload/check.lua`. Neovim itself
---- looks only when it gets the focus, which an agent in its own terminal never takes away.
+--- Here is when to look: Pillion tells which files have changed. What a look does is in `reload/check.lua`. Neovim
+--- itself looks only when it gets the focus, which an agent in its own terminal never takes away.
 
 local buffers = require("pillion.buffers")
 local check = require("pillion.reload.check")
@@ -21,7 +21,7 @@ local is_looking = false
 --- Until when each path is watched.
 local expected = {}
 
---- The paths that Pillion watches, by URI; the paths of the files that have changed since they were looked at.
+--- The paths that Pillion watches, by URI; the sizes of the files that have changed since they were looked at, by path.
 local watched, news = {}, {}
 
 --- True if an agent may write at all.
@@ -53,16 +53,16 @@ local function buffers_in_use()
   return found
 end
 
---- Looks at these buffers; the ones that have to be looked at again. Reading a file runs people's autocommands, and these
---- may lead here. `is_whole`: nobody is writing the files.
-local function look_at(those, is_whole)
+--- Looks at these buffers, which may have the sizes of files that nobody is writing; the ones that have to be looked at
+--- again. Reading a file runs people's autocommands, and these may lead here.
+local function look_at(those)
   local again = {}
   if is_looking then
     return again
   end
   is_looking = true
-  for buf in pairs(those) do
-    local ok, result = pcall(check.look, buf, is_whole)
+  for buf, size in pairs(those) do
+    local ok, result = pcall(check.look, buf, size)
     if not ok then
       notify.once("warn", "cannot reload a changed file: " .. tostring(result))
     end
@@ -94,16 +94,16 @@ end
 
 local function look_at_news()
   if not is_busy() then
-    local those = {}
-    for path in pairs(news) do
+    local those, paths = {}, {}
+    for path, size in pairs(news) do
       local buf = buffers.find(path)
       if buf then
-        those[buf] = path
+        those[buf], paths[buf] = size, path
       end
     end
     news = {}
-    for buf in pairs(look_at(those, true)) do
-      news[those[buf]] = true
+    for buf in pairs(look_at(those)) do
+      news[paths[buf]] = those[buf]
     end
   end
   if next(news) then
@@ -115,7 +115,7 @@ end
 function M.changed(params)
   local path, is_waiting = watched[params.uri], next(news) ~= nil
   if path then
-    news[path] = true
+    news[path] = type(params.size) == "number" and params.size or -1
     if not is_waiting then
       look_at_news()
     end
@@ -145,7 +145,7 @@ function M.look_everywhere()
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     all[buf] = vim.api.nvim_buf_is_loaded(buf) or nil
   end
-  look_at(all, true)
+  look_at(all)
 end
 
 --- An agent is about to write the file: it is watched until it has.

@@ -1,8 +1,7 @@
 vim9script
 
 # What agents write reaches the buffers: an unmodified one is read again, a modified one is left alone with a message.
-# There are no prompts, and nothing is lost. Pillion tells which files have changed; Vim itself compares and reads
-# (|:checktime|).
+# There are no prompts, and nothing is lost. Vim itself compares and reads (|:checktime|).
 
 import autoload './busy.vim'
 import autoload './client.vim'
@@ -12,18 +11,17 @@ import autoload './notify.vim'
 import autoload './others.vim'
 import autoload './utf8.vim'
 
-# The time until a look, in milliseconds, after something happened in Vim, and where the person is in the middle of a
-# command.
+# The time between two looks, in milliseconds: short after something happened, ever longer until `REST`. The system
+# cannot tell Vim that a file was written. While a file is expected, no less often than `EXPECTING`.
 const SOON = 50
-const AGAIN = 500
+const EXPECTING = 1000
+const REST = 10000
 
 # For how many seconds a file that an agent is about to write is watched.
 const EXPECTED_FOR = 10
 
 var timer = 0
-# The paths that Pillion watches, by URI, and those of the files that have changed since they were looked at.
-var watched: dict<string> = {}
-var news: dict<bool> = {}
+var delay = REST
 # Until when each path is watched.
 var expected: dict<number> = {}
 # When each path was changed last, as far as it was looked at, and its size then.
@@ -100,7 +98,7 @@ enddef
 # What the person sees, what they changed, and what is expected.
 def Watched(): list<number>
   var buffers: dict<bool> = {}
-  for info in IsAgentHere() ? getbufinfo({bufloaded: 1}) : []
+  for info in getbufinfo({bufloaded: 1})
     if info.changed || !info.hidden && !empty(info.windows)
       buffers[info.bufnr] = true
     endif
@@ -114,20 +112,6 @@ def Watched(): list<number>
     endif
   endfor
   return keys(buffers)->map((_, buf) => str2nr(buf))->filter((_, buf) => files.PathOf(buf) != '')
-enddef
-
-# Has Pillion tell when the files of these buffers change.
-def Watch(buffers: list<number>)
-  const paths = buffers->mapnew((_, buf) => files.PathOf(buf))->sort()->uniq()
-  if paths != values(watched)->sort()
-    var wanted: dict<string> = {}
-    for path in paths
-      wanted[files.Uri(path)] = path
-    endfor
-    if client.Notify('pillion/watch', {files: keys(wanted)})
-      watched = wanted
-    endif
-  endif
 enddef
 
 # A file that was not there when its buffer was opened: Vim would only ask.
@@ -176,40 +160,31 @@ def Look(buffers: list<number>)
   endfor
 enddef
 
-# Looks at what has changed, and where something unsaved stood in the way.
 def Tick(_: number)
+  if !IsAgentHere() && empty(expected)
+    timer = 0
+    return
+  endif
+  delay = min([delay * 3 / 2, empty(expected) ? REST : EXPECTING])
+  timer = timer_start(delay, Tick)
   # Reading a file in the middle of a command would disturb.
   if index(['asked', 'command'], busy.With()) >= 0
     busy.Refresh()
-    Begin(AGAIN)
-    return
+  else
+    Look(Watched())
   endif
-  const buffers = Watched()
-  Watch(buffers)
-  const IsMeant = (_, buf) => has_key(news, files.PathOf(buf)) || has_key(conflicts, files.PathOf(buf))
-  const meant = copy(buffers)->filter(IsMeant)
-  news = {}
-  Look(meant)
 enddef
 
-def Begin(after: number)
+def Begin(first: number)
   timer_stop(timer)
-  timer = timer_start(after, Tick)
+  delay = first
+  timer = timer_start(delay, Tick)
 enddef
 
-# Looks soon at what matters now.
+# Looks at what is visible soon, and from now on, while an agent is here.
 export def Check()
-  if IsAgentHere() || !empty(watched)
+  if IsAgentHere()
     Begin(SOON)
-  endif
-enddef
-
-# A file has another state on the disk.
-export def Changed(params: dict<any>)
-  const path = get(watched, params.uri, '')
-  if path != ''
-    news[path] = true
-    Begin(0)
   endif
 enddef
 
@@ -234,7 +209,6 @@ export def Expect(path: string, merged: dict<any>)
   merges[path] = merged
   expected[path] = localtime() + EXPECTED_FOR
   Begin(SOON)
-  timer_start(EXPECTED_FOR * 1000 + 1000, (_) => Check())
 enddef
 
 def NoteNew()
@@ -276,7 +250,8 @@ enddef
 # From now on it is not.
 export def Detach()
   timer_stop(timer)
-  [expected, watched, news] = [{}, {}, {}]
+  timer = 0
+  expected = {}
   augroup PillionReload
     autocmd!
   augroup END

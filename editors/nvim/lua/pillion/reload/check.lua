@@ -305,8 +305,9 @@ local function first_look(buf, path, stamp)
   end
 end
 
---- Looks at the buffer's file; true if that has to be done again. `is_whole`: nobody is writing the file.
-function M.look(buf, is_whole)
+--- Looks at the buffer's file; true if that has to be done again. `size`: what it has, or -1, if nobody
+--- is writing it.
+function M.look(buf, size)
   if not has_file(buf) then
     seen[buf] = nil
     return false
@@ -321,7 +322,7 @@ function M.look(buf, is_whole)
       -- The person took back the changes that stood in the way, or they are in the file.
       read_again(buf)
     end
-  elseif not is_whole and (not stamp or stamp:find("^0 ")) then
+  elseif (not stamp or stamp:find("^0 ")) and size ~= (stamp and 0 or -1) then
     -- A file that is replaced is gone for a moment, one that is written anew is empty: Pillion tells when it is whole.
     return false
   elseif not stamp or not known.is_new then
