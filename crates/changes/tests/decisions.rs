@@ -735,7 +735,11 @@ fn what_a_person_makes_of_a_written_change_is_about_that_change() {
         recorder.noted(1, vec![Note::on_all("why?")]).unwrap();
         let is_decided = decided.is_some();
         match decided {
-            Some(decided) => recorder.decided(1, decided).unwrap(),
+            Some(decided) => {
+                // Those that are said with it are none that are left.
+                recorder.noted(1, Vec::new()).unwrap();
+                recorder.decided(1, decided).unwrap();
+            }
             None => recorder.closed(1).unwrap(),
         }
         assert_eq!(world.states(), states);

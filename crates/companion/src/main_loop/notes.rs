@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
 use pillion_changes::WaitingNote;
-use pillion_protocol::{Dialect, Note};
 use pillion_protocol::record::Recorded;
 use pillion_protocol::remarks::FileRemark;
+use pillion_protocol::{Dialect, Note};
 use pillion_view::ask::SendNotes;
 use pillion_view::changes::Hearing;
 use pillion_view::{Answering, Chosen, ProposalKey};

@@ -121,17 +121,16 @@ impl Review {
 
     /// Presses a key until it has come to this on the screen, and not too early. The screen may change without the key.
     fn decide_until(&self, key: &str, wanted: &str) -> String {
-        loop {
-            std::thread::sleep(REVIEWED);
-            let no_answer = |screen: &str| !is_too_early(screen);
-            self.pane.wait_until("no answer", SOON, no_answer);
-            self.pane.send_keys([key]);
-            let answered = |screen: &str| screen.contains(wanted) || is_too_early(screen);
-            let screen = self.pane.wait_until(wanted, SOON, answered);
-            if screen.contains(wanted) {
-                return screen;
-            }
-        }
+        decide_in(&self.pane, key, wanted)
+    }
+
+    /// Another one beside it, in a window of its own.
+    fn beside(&self) -> Pane {
+        let home = &self.sandbox.home;
+        let command = [env!("CARGO_BIN_EXE_pillion")];
+        let size = Size::new(110, 30);
+        self._tmux
+            .spawn("other", size, &home.env(), &home.workspace(), &command)
     }
 
     /// Sends a signal to the review, and to nothing else.
@@ -153,6 +152,21 @@ impl Review {
         self.pane.wait_for(" icanon ", SOON);
         self.pane.wait_for(" echo ", SOON);
         screen
+    }
+}
+
+/// See [`Review::decide_until`].
+fn decide_in(pane: &Pane, key: &str, wanted: &str) -> String {
+    loop {
+        std::thread::sleep(REVIEWED);
+        let no_answer = |screen: &str| !is_too_early(screen);
+        pane.wait_until("no answer", SOON, no_answer);
+        pane.send_keys([key]);
+        let answered = |screen: &str| screen.contains(wanted) || is_too_early(screen);
+        let screen = pane.wait_until(wanted, SOON, answered);
+        if screen.contains(wanted) {
+            return screen;
+        }
     }
 }
 
@@ -396,13 +410,7 @@ fn a_saved_file_is_shared_and_two_reviews_show_one_proposal() {
     assert_eq!(context.active_file().unwrap().path, file.to_str().unwrap());
     review.pane.wait_for("src/saved.rs", SOON);
 
-    let other = review._tmux.spawn(
-        "other",
-        Size::new(110, 30),
-        &review.sandbox.home.env(),
-        &review.sandbox.home.workspace(),
-        &[env!("CARGO_BIN_EXE_pillion")],
-    );
+    let other = review.beside();
     other.wait_for("src/saved.rs", SOON);
     agent.propose(review.path("new.txt"), "new\n");
     other.wait_for("proposes new.txt", SOON);

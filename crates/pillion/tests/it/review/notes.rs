@@ -6,8 +6,8 @@ use std::fs;
 use pillion_testkit::{Env, SOON, TestAgent};
 use rustix::process::Signal;
 
-use super::Review;
 use super::drafts::states;
+use super::{Review, decide_in};
 use crate::hook::{self, Hook};
 
 const NOTE: &str = "why not zwei?";
@@ -108,6 +108,45 @@ fn who_leaves_a_diff_with_a_note_has_the_agent_told() {
             waits.contains(&said) && waits.contains(NOTE),
             "{signal:?}: {waits}"
         );
+    }
+}
+
+/// What stands in another window than the one in which they decide is in the log, also if that window has gone before. Who leaves
+/// both has the agent told all of it.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn notes_in_two_windows_on_one_diff_are_all_kept() {
+    for how in ["decided", "left and decided", "left"] {
+        let (review, mut agent, _) = start();
+        let other = review.beside();
+        other.wait_for("proposes", SOON);
+        decide_in(&other, "F", "note on the file of");
+        other.type_text("and mine");
+        decide_in(&other, "Enter", "1 note");
+        if how != "decided" {
+            leave(&review, None);
+        }
+        if how == "left" {
+            decide_in(&other, "q", "1 diff is pending");
+            other.send_keys(["y"]);
+            let told = || review.sandbox.run(["notes"]).expect(0).stdout;
+            let has_both = |_: &str| told().contains(NOTE) && told().contains("and mine");
+            review.pane.wait_until("both are told", SOON, has_both);
+            continue;
+        }
+        decide_in(&other, "r", "rejected");
+        agent.outcome();
+        if how == "decided" {
+            let end = format!("was not told your notes (the log has them): {NOTE}");
+            review.pane.wait_for(&end, SOON);
+        }
+        let is_settled = |_: &str| states(&review) == ["not decided", "rejected"];
+        review.pane.wait_until("two entries", SOON, is_settled);
+        let log = review.sandbox.run(["log"]).expect(0).stdout;
+        assert!(log.contains(NOTE) && log.contains("and mine"), "{log}");
+        let told = review.sandbox.run(["notes"]).expect(0).stdout;
+        assert!(!told.contains(NOTE) && told.contains("and mine"), "{told}");
+        wait_kept(&review, false);
     }
 }
 
