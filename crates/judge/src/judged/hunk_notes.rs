@@ -22,6 +22,8 @@ pub struct HunkNote {
     pub lines: Range<usize>,
     /// It is about the whole file.
     pub is_on_file: bool,
+    /// The beginning of the line before that it is about, if that is in the text after no more.
+    pub removed: Option<String>,
     /// The words.
     pub text: String,
 }
@@ -51,8 +53,18 @@ impl Judged {
             version: self.proposal.version(),
             lines,
             is_on_file: false,
+            removed: None,
             text: String::new(),
         })
+    }
+
+    /// The note on all of a hunk, or an empty one; on this line before, or on the first one of a hunk that only removes lines.
+    pub fn note_on_hunk(&self, hunk: usize, line: Option<usize>) -> Option<HunkNote> {
+        let note = self.note_at(self.lines_of_hunk(hunk)?);
+        let hunk = self.proposal.hunks().get(hunk)?;
+        let first = hunk.after.is_empty().then_some(hunk.before.start);
+        let removed = line.or(first).map(|it| quoted(self.proposal.before().shown(it)));
+        Some(HunkNote { removed, ..note })
     }
 
     /// The note on the whole file, or an empty one.
@@ -180,12 +192,16 @@ impl HunkNote {
         let moves = proposal.moves_from(&self.version);
         let is_same = |line: &usize| moves.of(Side::Right, *line).is_same;
         let is_there = self.is_on_file || self.lines.clone().all(|line| is_same(&line));
-        if is_there || self.text.trim().is_empty() {
-            return self.text.clone();
+        let text = &self.text;
+        match &self.removed {
+            _ if text.trim().is_empty() => text.clone(),
+            Some(line) => format!("(on `{line}`, which is removed) {text}"),
+            None if is_there => text.clone(),
+            None => {
+                let line = quoted(self.version.line(self.lines.start));
+                format!("(typed on `{line}`, which has changed since) {text}")
+            }
         }
-        let line = self.version.line(self.lines.start).trim();
-        let line = visible::head(&visible::one_line(line), MAX_QUOTED);
-        format!("(typed on `{line}`, which has changed since) {}", self.text)
     }
 
     /// The lines of the text after as it is now, or those in their place: one at least.
@@ -198,4 +214,8 @@ impl HunkNote {
         let start = line(self.lines.start);
         start..line(self.lines.end - 1).max(start) + 1
     }
+}
+
+fn quoted(line: &str) -> String {
+    visible::head(&visible::one_line(line.trim()), MAX_QUOTED)
 }

@@ -585,7 +585,7 @@ impl App {
         let text = match (hunks, view.ignores_white) {
             (0, _) => {
                 view.ignores_white = false;
-                "no hunk changes whitespace only".to_owned()
+                "no hunk changes only whitespace that has no meaning".to_owned()
             }
             (1, true) => format!("1 hunk changes whitespace only: {next} skips it"),
             (hunks, true) => format!("{hunks} hunks change whitespace only: {next} skips them"),

@@ -106,16 +106,21 @@ impl App {
         if shows {
             self.show_first_hunk();
         }
-        // The list is in front of all diffs.
-        let key = match (self.is_at_list(), shows) {
-            (true, _) => self.keys.name(Act::List),
-            (false, true) => return,
-            (false, false) => self.keys.name(Act::NextDiff),
+        let is_next = || {
+            let next = self.views.get((self.current + 1) % self.views.len().max(1));
+            next.is_some_and(|it| it.diff.id == id)
         };
+        // The list is in front of all diffs.
+        let where_it_is = self.keys.fill(match (self.is_at_list(), shows) {
+            (true, _) => "<list> shows it",
+            (false, true) => return,
+            (false, false) if is_next() => "<next-diff> shows it",
+            (false, false) => "<files> lists it",
+        });
         if let Some(view) = self.views.find(id) {
             let (agent, name) = (self.agent_name(view), &view.target.shown);
             let proposes = view.diff.does();
-            let text = format!("{agent} {proposes} {name} · {key} shows it");
+            let text = format!("{agent} {proposes} {name} · {where_it_is}");
             self.report(MESSAGE, Tone::Info, text, now);
         }
     }
@@ -238,6 +243,8 @@ impl App {
                 let text = format!("{text} · {agent} was not told your notes{kept}: {notes}");
                 self.report(LONG_MESSAGE, Tone::Warning, text, now);
             }
+            // The list says it on its row, and the line below it what the person has just done there.
+            None if written.is_some() && self.is_at_list() => {}
             None => self.report(MESSAGE, Tone::Info, text, now),
         }
         if let Some(message) = self.message.as_mut().filter(|_| written.is_none()) {

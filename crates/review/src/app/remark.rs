@@ -376,6 +376,8 @@ impl App {
                 if let Some(view) = self.views.find_mut(key.id) {
                     view.set_note(HunkNote { text, ..note });
                 }
+                // The next note is on other lines.
+                self.selection = None;
             }
             Purpose::ListedReason(id, _) => self.changes.words_on_mut(id).reason = text,
             Purpose::ListedNote(id) => self.changes.words_on_mut(id).note = text,

@@ -89,7 +89,7 @@ impl App {
     /// empty if there is none yet.
     pub(super) fn noted(&self) -> Option<HunkNote> {
         let view = self.view()?;
-        let hunk = || Some(view.note_at(view.lines_of_hunk(view.hunk)?));
+        let hunk = |line| view.note_on_hunk(view.hunk, line);
         let rows = match self.selected() {
             None if let Some(Row::Note(note)) = view.rows().get(view.cursor) => {
                 let note = view.hunk_notes.get(note)?;
@@ -98,16 +98,17 @@ impl App {
                     false => view.note_at(note.lines_in(&view.proposal)),
                 });
             }
-            None if view.rows().of_hunk(view.hunk).start == view.cursor => return hunk(),
+            None if view.rows().of_hunk(view.hunk).start == view.cursor => return hunk(None),
             None => view.cursor..view.cursor + 1,
             Some(rows) => rows,
         };
-        let lines = rows.filter_map(|row| view.rows().get(row).and_then(|it| it.lines().1));
-        let lines: Vec<_> = lines.collect();
+        let rows = rows.filter_map(|row| view.rows().get(row)).map(Row::lines);
+        let (before, after): (Vec<_>, Vec<_>) = rows.unzip();
+        let lines: Vec<_> = after.into_iter().flatten().collect();
         match (lines.first(), lines.last()) {
             (Some(first), Some(last)) => Some(view.note_at(*first..*last + 1)),
             // Nothing is left of these lines but their place.
-            _ => hunk(),
+            _ => hunk(before.into_iter().flatten().next()),
         }
     }
 }

@@ -343,6 +343,8 @@ fn a_new_diff_does_not_take_the_place_of_the_one_being_viewed() {
     person.open_now("b.txt", None, "b\n");
     assert_eq!(person.shown(), first);
     assert_eq!(person.message(), "Gemini CLI proposes b.txt · Tab shows it");
+    person.open_now("c.txt", None, "c\n");
+    assert_eq!(person.message(), "Gemini CLI proposes c.txt · f lists it");
     assert_eq!(outcomes(person.press("a")), accepted(1, "a\n"));
 }
 

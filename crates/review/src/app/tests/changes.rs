@@ -303,7 +303,7 @@ fn a_proposal_is_announced_in_front_of_the_list() {
     let screen = see(&mut person);
     assert!(screen.contains("proposes a.txt"), "{screen}");
     person.open_now("c.txt", None, "1\n");
-    assert_eq!(person.message(), "Gemini CLI proposes c.txt · Tab shows it");
+    assert_eq!(person.message(), "Gemini CLI proposes c.txt · f lists it");
 }
 
 fn line(person: &Person) -> String {

@@ -566,3 +566,19 @@ fn a_note_has_several_lines_and_what_is_searched_for_has_one() {
     control(&mut person, KeyCode::Char('j'), KeyModifiers::CONTROL);
     assert_eq!(line(&person), "search: one▏");
 }
+
+#[test]
+fn a_note_on_lines_that_are_removed_names_the_line() {
+    for (keys, line) in [("nC", "b"), ("njC", "c"), ("nVjC", "b")] {
+        let mut person = Person::new(120, 24);
+        person.open("a.txt", Some("a\nb\nc\nd\n"), "a\nd\n");
+        person.press(keys);
+        person.press("why");
+        person.key(KeyCode::Enter);
+        assert!(person.app.selected().is_none(), "the next note is another");
+        person.wait(10_000);
+        let said = rejections(&person.press("r"));
+        let said: Vec<_> = said.iter().flatten().map(|it| &*it.text).collect();
+        assert_eq!(said, [format!("(on `{line}`, which is removed) why")]);
+    }
+}
