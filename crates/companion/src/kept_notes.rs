@@ -17,6 +17,8 @@ use crate::ids::ViewId;
 /// The time limit at the companion's end for what is being kept.
 const GRACE: Duration = Duration::from_secs(1);
 
+type OfView = (Option<ViewId>, Vec<Note>);
+
 type Job = Box<dyn FnOnce() -> Result<(), StoreError> + Send>;
 
 /// The thread, as long as there is a companion.
@@ -29,7 +31,7 @@ pub(crate) struct KeptNotes {
     events: Events,
     names: NoteNames,
     /// What is kept by name and file, by the views in which it was written; none stands for those that have left.
-    on: HashMap<(String, PathBuf), Vec<(Option<ViewId>, Vec<Note>)>>,
+    on: HashMap<(String, PathBuf), Vec<OfView>>,
 }
 
 impl KeptNotes {
@@ -149,7 +151,7 @@ impl KeptNotes {
 }
 
 /// The notes of all views, each once.
-fn joined(all: &[(Option<ViewId>, Vec<Note>)]) -> Vec<Note> {
+fn joined(all: &[OfView]) -> Vec<Note> {
     let mut joined = Vec::new();
     for note in all.iter().flat_map(|(_, notes)| notes) {
         if !joined.contains(note) {

@@ -177,7 +177,8 @@ impl SeatedView {
     pub(crate) fn judge_typed(&self) -> Result<(), Stranger> {
         self.judge()?;
         let own = self.asker();
-        let Some(editor) = own.editor else {
+        // What connects to this process opens no window of it.
+        let Some(editor) = own.editor.filter(|it| *it != std::process::id()) else {
             return Ok(());
         };
         let known = self.who.known();

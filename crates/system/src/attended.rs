@@ -226,7 +226,7 @@ mod linux {
     }
 
     /// The processes that are connected to a socket with a name of this process, or of the server of the same program whose client
-    /// it is: what they send there may be typed in it. 0 stands for all that are not shown here. The others are looked
+    /// it is, other than this one: what they send there may be typed in it. 0 stands for all that are not shown here. The others are looked
     /// at only if the `likely` ones are not all.
     pub fn clients(pid: u32, likely: &[u32]) -> Vec<u32> {
         let own = sockets(pid);
@@ -284,7 +284,7 @@ mod linux {
         let theirs: HashSet<u64> = peers(own, false, table).filter(is_servers).collect();
         let own = program(pid).filter(|_| !theirs.is_empty())?;
         process::all().into_iter().find(|other| {
-            *other != pid
+            ![pid, std::process::id()].contains(other)
                 && program(*other).as_ref() == Some(&own)
                 && sockets(*other).iter().any(|it| theirs.contains(it))
         })

@@ -63,7 +63,9 @@ impl Judged {
         let note = self.note_at(self.lines_of_hunk(hunk)?);
         let hunk = self.proposal.hunks().get(hunk)?;
         let first = hunk.after.is_empty().then_some(hunk.before.start);
-        let removed = line.or(first).map(|it| quoted(self.proposal.before().shown(it)));
+        let removed = line
+            .or(first)
+            .map(|it| quoted(self.proposal.before().shown(it)));
         Some(HunkNote { removed, ..note })
     }
 

@@ -170,6 +170,7 @@ fn a_window_that_another_program_opens_decides_nothing(version: NvimVersion) {
     wait_windows(3);
     window.wait_for("seven", SOON);
     review.world.look();
+    review.wait_alone();
     window.type_text(":PillionAccept\r");
     review.is_accepted(PROPOSED);
 }

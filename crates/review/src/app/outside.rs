@@ -3,7 +3,6 @@
 use std::mem;
 use std::time::Instant;
 
-use pillion_judge::act::Act;
 use pillion_judge::proposal::Edits;
 use pillion_judge::{Disk, Done, Step, Target};
 use pillion_view::{CloseReason, Diff, DiffId, Reply};

@@ -74,7 +74,10 @@ fn hunks_of_whitespace_only_can_be_ignored() {
     let mut person = Person::new(100, 30);
     person.open("a.txt", Some("a\n"), "b\n");
     person.press("i");
-    assert_eq!(person.message(), "no hunk changes only whitespace that has no meaning");
+    assert_eq!(
+        person.message(),
+        "no hunk changes only whitespace that has no meaning"
+    );
 }
 
 /// What is skipped is accepted all the same, so that it is asked about; and nobody skips a line that goes out of its `if`.
