@@ -279,7 +279,11 @@ fn notes_on_hunks_go_with_an_acceptance_at_the_lines_that_they_have_then() {
     person.press(" ");
     let (content, notes) = noted(&person.press("a"));
     assert_eq!(content.unwrap(), "one\n2\n3\n4\n5\n6\n7\n9\n");
-    let expected = [(0, 0, "why"), (4, 4, "too much"), (7, 7, "gone")];
+    let expected = [
+        (0, 0, "why"),
+        (4, 4, "too much"),
+        (7, 7, "(on `8`, which is removed) gone"),
+    ];
     let expected = expected.map(|(first, last, text)| (first, last, text.to_owned()));
     assert_eq!(notes, expected);
 }
