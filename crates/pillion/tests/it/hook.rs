@@ -491,12 +491,17 @@ fn what_cannot_be_shown_is_left_to_the_agents_own_question() {
             "is not a notebook",
         ),
     ] {
-        let answer = Hook::call(&sandbox, &["claude"], &call).answer();
-        let (decision, reason) = answer.decision();
-        assert!(
-            decision == "ask" && reason.contains(why),
-            "{why}: {answer:?}"
-        );
+        // In its mode bypassPermissions, it asks nobody about the files that it protects itself.
+        for (mode, expected) in [("default", "ask"), ("bypassPermissions", "deny")] {
+            let mut call = call.clone();
+            call["permission_mode"] = mode.into();
+            let answer = Hook::call(&sandbox, &["claude"], &call).answer();
+            let (decision, reason) = answer.decision();
+            assert!(
+                decision == expected && reason.contains(why),
+                "{why}: {answer:?}"
+            );
+        }
     }
     pending(&sandbox, 0);
     // Gemini CLI has no question that a hook could ask for.

@@ -139,7 +139,12 @@ fn notes_in_two_windows_on_one_diff_are_all_kept() {
         if how == "decided" {
             review.pane.wait_for("(the log has them)", SOON);
         }
-        let is_settled = |_: &str| states(&review) == ["not decided", "rejected"];
+        // Both were put down at the same moment.
+        let is_settled = |_: &str| {
+            let mut states = states(&review);
+            states.sort();
+            states == ["not decided", "rejected"]
+        };
         review.pane.wait_until("two entries", SOON, is_settled);
         let log = review.sandbox.run(["log"]).expect(0).stdout;
         assert!(log.contains(NOTE) && log.contains("and mine"), "{log}");
