@@ -81,21 +81,26 @@ impl KeptNotes {
         path: &Path,
         notes: Vec<Note>,
     ) -> Vec<Note> {
-        let all = self.on.entry((of.to_owned(), path.to_owned())).or_default();
-        // What was written in a view that has left stands in this one by now, perhaps on other lines.
-        let is_taken_over = |left: &Note| notes.iter().any(|it| it.text == left.text);
-        for (of_view, left) in all.iter_mut() {
-            if of_view.is_none() {
-                left.retain(|it| !is_taken_over(it));
-            }
+        let key = (of.to_owned(), path.to_owned());
+        let mut all = self.on.remove(&key).unwrap_or_default();
+        let own = all.iter().position(|(of_view, _)| *of_view == Some(view));
+        let former = own.map_or_else(Vec::new, |at| all.remove(at).1);
+        let has = |notes: &[Note], it: &Note| notes.iter().any(|other| other.text == it.text);
+        for (of_view, others) in &mut all {
+            // What was written in a view that has left stands in this one by now, perhaps on other lines. And what the person has
+            // told or taken out here is the same wherever else it stands.
+            let is_taken_over = |it: &Note| of_view.is_none() && has(&notes, it);
+            let is_over = |it: &Note| has(&former, it) && !has(&notes, it);
+            others.retain(|it| !is_taken_over(it) && !is_over(it));
         }
-        all.retain(|(of_view, left)| *of_view != Some(view) && !left.is_empty());
-        if !notes.is_empty() {
-            all.push((Some(view), notes));
+        all.push((Some(view), notes));
+        all.retain(|(_, notes)| !notes.is_empty());
+        let kept = joined(&all);
+        if !all.is_empty() {
+            self.on.insert(key, all);
         }
-        let all = joined(all);
-        self.write_on(of, path, all.clone());
-        all
+        self.write_on(of, path, kept.clone());
+        kept
     }
 
     /// The person has decided about this, and has `said` this with it: nothing is kept on it any more. Returns what stands in other
@@ -110,7 +115,7 @@ impl KeptNotes {
         let all = self.on.remove(&(of.to_owned(), path.to_owned()));
         self.write_on(of, path, Vec::new());
         let mut all = all.unwrap_or_default();
-        all.retain(|(of_view, _)| view.is_none() || *of_view != view);
+        all.retain(|(of_view, _)| of_view.is_none() || *of_view != view);
         let mut unsaid = joined(&all);
         unsaid.retain(|it| said.iter().all(|said| said.text != it.text));
         unsaid
@@ -174,4 +179,96 @@ fn worker() -> Option<Arc<Worker<Job>>> {
     let worker = Arc::new(Worker::start("notes", GRACE, perform).ok()?);
     *shared = Arc::downgrade(&worker);
     Some(worker)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: ViewId = ViewId(1);
+    const B: ViewId = ViewId(2);
+
+    fn kept_notes() -> KeptNotes {
+        let (events, _) = tokio::sync::mpsc::unbounded_channel();
+        KeptNotes::start(None, 1, events)
+    }
+
+    fn notes(words: &[&str]) -> Vec<Note> {
+        words.iter().map(|it| Note::on_all(*it)).collect()
+    }
+
+    /// In order: what a view has now, or that it leaves, and what is kept then.
+    #[test]
+    fn what_stands_in_several_views_is_kept_once_and_until_it_is_taken_out() {
+        type Step = (
+            ViewId,
+            Option<&'static [&'static str]>,
+            &'static [&'static str],
+        );
+        let cases: [&[Step]; 5] = [
+            &[
+                (A, Some(&["a"]), &["a"]),
+                (B, Some(&["b"]), &["a", "b"]),
+                (A, Some(&[]), &["b"]),
+            ],
+            // It came up in the other one.
+            &[
+                (A, Some(&["a"]), &["a"]),
+                (B, Some(&["a"]), &["a"]),
+                (A, Some(&[]), &[]),
+            ],
+            &[
+                (A, Some(&["a"]), &["a"]),
+                (B, Some(&["a"]), &["a"]),
+                (B, Some(&["a2"]), &["a2"]),
+            ],
+            // The view that it was written in has left.
+            &[
+                (A, Some(&["a"]), &["a"]),
+                (A, None, &[]),
+                (B, Some(&["a", "b"]), &["a", "b"]),
+                (B, Some(&[]), &[]),
+            ],
+            &[
+                (A, Some(&["a"]), &["a"]),
+                (A, None, &[]),
+                (B, Some(&["b"]), &["a", "b"]),
+                (B, Some(&[]), &["a"]),
+            ],
+        ];
+        for steps in cases {
+            let mut kept = kept_notes();
+            for (view, now, expected) in steps {
+                match now {
+                    Some(now) => {
+                        let all = kept.keep_on(*view, "agent", Path::new("/w/a"), notes(now));
+                        assert_eq!(all, notes(expected), "{steps:?}");
+                    }
+                    None => kept.left(*view),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_elsewhere_than_where_it_was_decided_was_not_said() {
+        let path = Path::new("/w/a");
+        for (view, has_left, said, expected) in [
+            (Some(B), false, &["b"][..], &["a"][..]),
+            (Some(B), true, &["b"], &["a"]),
+            (Some(B), false, &["b", "a"], &[]),
+            (None, false, &["c"], &["a", "b"]),
+            (None, true, &["a"], &["b"]),
+        ] {
+            let mut kept = kept_notes();
+            kept.keep_on(A, "agent", path, notes(&["a"]));
+            kept.keep_on(B, "agent", path, notes(&["b"]));
+            if has_left {
+                kept.left(A);
+            }
+            let unsaid = kept.forget_on(view, "agent", path, &notes(said));
+            assert_eq!(unsaid, notes(expected), "{view:?} {has_left} {said:?}");
+            assert!(kept.on.is_empty(), "with the decision it is over");
+        }
+    }
 }
