@@ -3,12 +3,12 @@
 //! has opened that terminal, as those of tmux and GNU screen do. And who else is attached to an editor. Known on Linux only.
 
 #[cfg(target_os = "linux")]
-pub use linux::{attached, clients, has_display, is_window_of};
+pub use linux::{attached, clients, displays, is_window_of};
 
 /// Nothing is known of displays.
 #[cfg(not(target_os = "linux"))]
-pub fn has_display(_pids: &[u32]) -> bool {
-    false
+pub fn displays(_pids: &[u32]) -> Option<Vec<u32>> {
+    None
 }
 
 /// Nothing is known of terminals.
@@ -52,16 +52,31 @@ mod linux {
     const UNIX_DIAG_NAME: u16 = 0;
     const UNIX_DIAG_PEER: u16 = 2;
 
-    /// Returns true if one of these processes is connected to a display.
-    pub fn has_display(pids: &[u32]) -> bool {
-        let sockets: HashSet<u64> = pids.iter().flat_map(|pid| sockets(*pid)).collect();
+    /// The processes that show windows of these: they hold the other end of a connection to a display. If none is seen to,
+    /// those that may, because what they hold is not told; nobody, if it is held where other processes are shown than here. `None`
+    /// of what is connected to no display.
+    pub fn displays(pids: &[u32]) -> Option<Vec<u32>> {
+        let own: Vec<u64> = pids.iter().flat_map(|pid| sockets(*pid)).collect();
         let table = sockets_of_this_network().unwrap_or_default();
-        let mut peers = sockets.iter().filter_map(|it| table.get(it)?.peer);
-        let is_display = |peer| {
-            let name = table.get(&peer).and_then(|it| it.name.as_deref());
-            name.is_some_and(is_displays)
-        };
-        peers.any(is_display)
+        let mut wanted: HashSet<u64> = peers(&own, false, &table).collect();
+        wanted.retain(|it| is_display(it, &table));
+        if wanted.is_empty() {
+            return None;
+        }
+        let (mut found, mut untold) = (Vec::new(), Vec::new());
+        for pid in process::all() {
+            match sockets(pid) {
+                held if held.iter().any(|it| wanted.contains(it)) => found.push(pid),
+                held if held.is_empty() && !process::tells_files(pid) => untold.push(pid),
+                _ => {}
+            }
+        }
+        Some(if found.is_empty() { untold } else { found })
+    }
+
+    fn is_display(socket: &u64, table: &HashMap<u64, Socket>) -> bool {
+        let name = table.get(socket).and_then(|it| it.name.as_deref());
+        name.is_some_and(is_displays)
     }
 
     /// `/tmp/.X11-unix/X0`, also without a file, and `/run/user/1000/wayland-0`.
@@ -324,7 +339,7 @@ mod linux {
         use super::*;
 
         #[test]
-        fn whoever_is_connected_to_a_display_has_one() {
+        fn whoever_is_connected_to_a_display_has_one_and_its_server_is_known() {
             let own = [std::process::id()];
             let folder = tempfile::tempdir().unwrap();
             let connect = |name: &str| {
@@ -335,12 +350,17 @@ mod linux {
             };
             let _other = connect("bus");
             let _wrong = connect("X0");
-            assert!(!has_display(&own));
+            assert_eq!(displays(&own), None);
             for name in [".X11-unix/X0", "wayland-1"] {
-                let held = connect(name);
-                let _accepted = held.1.accept().unwrap();
-                assert!(has_display(&own), "{name}");
-                drop(held);
+                let (client, listener) = connect(name);
+                let accepted = listener.accept().unwrap().0;
+                assert_eq!(displays(&own), Some(own.to_vec()), "{name}");
+                let mut cat = std::process::Command::new("cat");
+                let mut server = cat.stdin(OwnedFd::from(accepted)).spawn().unwrap();
+                drop(cat);
+                assert_eq!(displays(&own), Some(vec![server.id()]), "{name}");
+                drop(client);
+                server.wait().unwrap();
             }
         }
 

@@ -1,6 +1,8 @@
 //! A process and all above it, with what tells whether a person sits at its end: users, sessions, terminals, and what it was
 //! started with.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::process;
 pub use crate::process::{Kin, variables};
 
@@ -23,6 +25,32 @@ const SHELLS: [&str; 14] = [
     "xonsh",
     "pwsh",
     "powershell",
+];
+
+/// True in a program that was started to go on by itself.
+static IS_DETACHED: AtomicBool = AtomicBool::new(false);
+
+/// This program was started to go on by itself: whatever its parent is has adopted it, and adopts what others
+/// leave behind.
+pub fn note_detached() {
+    IS_DETACHED.store(true, Ordering::Relaxed);
+}
+
+/// The process that has adopted this one, if that is known.
+fn adopter() -> Option<u32> {
+    let is_detached = IS_DETACHED.load(Ordering::Relaxed);
+    is_detached.then(process::parent).flatten()
+}
+
+/// Programs that adopt what the processes below them leave behind, beside a user's `systemd`.
+const ADOPTERS: [&str; 7] = [
+    "catatonit",
+    "conmon",
+    "dinit",
+    "docker-init",
+    "init",
+    "shepherd",
+    "tini",
 ];
 
 impl Kin {
@@ -67,9 +95,14 @@ impl Kin {
         self.is_shell() && plain(line) == plain(&program.process.command)
     }
 
-    /// Returns true if it adopts what the processes of its user leave behind: whose child something is says nothing then.
+    /// Returns true if it adopts what the processes of its user leave behind, as far as its name tells, or if it has adopted this
+    /// process: whose child something is says nothing then.
     pub fn adopts(&self) -> bool {
-        self.process.parent <= 1 && self.process.name() == "systemd"
+        let name = self.process.name();
+        let is_ours = self.uid.is_none_or(|uid| uid == process::own_uid());
+        (is_ours && ADOPTERS.contains(&name))
+            || (self.process.parent <= 1 && name == "systemd")
+            || adopter() == Some(self.process.pid)
     }
 }
 
@@ -167,6 +200,26 @@ mod tests {
         let manager = kin(3, 1, 3, None, "/usr/lib/systemd/systemd --user");
         let above = [wrapper.clone(), service.clone(), manager];
         assert_eq!(of_one_program(&above), [wrapper, service]);
+    }
+
+    #[test]
+    fn what_adopts_is_told_by_its_name() {
+        let own = process::own_uid();
+        for (command, parent, uid, adopts) in [
+            ("/lib/systemd/systemd --user", 1, own, true),
+            ("/lib/systemd/systemd --user", 5, own, false),
+            ("tini -s -- tmux", 5, own, true),
+            ("/init", 5, own, true),
+            ("/init", 5, own + 1, false),
+            ("bash", 1, own, false),
+        ] {
+            let kin = kin(9, parent, 9, None, command);
+            let kin = Kin {
+                uid: Some(uid),
+                ..kin
+            };
+            assert_eq!(kin.adopts(), adopts, "{command} {parent} {uid}");
+        }
     }
 
     #[test]

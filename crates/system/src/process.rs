@@ -12,7 +12,7 @@ use std::time::Instant;
 #[path = "process/linux.rs"]
 mod system;
 #[cfg(target_os = "linux")]
-pub(crate) use system::{open_files, sockets};
+pub(crate) use system::{open_files, sockets, tells_files};
 #[cfg(not(target_os = "linux"))]
 #[path = "process/other.rs"]
 mod system;
@@ -159,6 +159,18 @@ pub fn own_uid() -> u32 {
 #[cfg(not(unix))]
 pub fn own_uid() -> u32 {
     0
+}
+
+/// The parent of this process, as it is now.
+#[cfg(unix)]
+pub fn parent() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}
+
+/// Parents are not told there.
+#[cfg(not(unix))]
+pub fn parent() -> Option<u32> {
+    None
 }
 
 /// The home directory of this process's account, as the system's own list has it, whatever the variables say.

@@ -184,8 +184,8 @@ impl Lineage {
 pub(super) trait Look {
     /// A process and all above it.
     fn lineage(&self, pid: u32) -> Lineage;
-    /// Whether one of these has a window.
-    fn has_window(&self, lineage: &Lineage) -> bool;
+    /// The processes that show windows of these, if they have any, as far as the system tells.
+    fn displays(&self, lineage: &Lineage) -> Option<Vec<u32>>;
     /// The processes that are attached to one of these.
     fn attached(&self, lineage: &Lineage) -> Vec<u32>;
 }
@@ -198,8 +198,8 @@ impl Look for Machine {
         Lineage::of(pid)
     }
 
-    fn has_window(&self, lineage: &Lineage) -> bool {
-        attended::has_display(&lineage.pids().collect::<Vec<_>>())
+    fn displays(&self, lineage: &Lineage) -> Option<Vec<u32>> {
+        attended::displays(&lineage.pids().collect::<Vec<_>>())
     }
 
     fn attached(&self, lineage: &Lineage) -> Vec<u32> {

@@ -9,10 +9,12 @@
 //! - a terminal or a login shell, if the top is another user's (a login, a secure shell, a container) or descends from a login that
 //!   no agent descends from: others could have been made by an agent, or by what an agent has left behind;
 //! - the process that began its session, if no agent has been in that: what an editor starts in the background stays in it;
-//! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is.
+//! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is, if the display's server or
+//!   that program is shown to be the person's, too: an agent can make both. Another user's server is, unless an agent's login has it.
 
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
 use pillion_system::lineage::Kin;
+use pillion_system::process;
 
 use super::lineage::{Lineage, Look};
 
@@ -66,6 +68,12 @@ impl Known {
         top.login.is_some() && self.are_all(is_other)
     }
 
+    /// Returns true if this is another user's, and of no login that an agent descends from.
+    fn is_another_users(&self, top: &Kin) -> bool {
+        let is_other = |agent: &Agent| agent.login.is_none() || agent.login != top.login;
+        top.uid.is_some_and(|uid| uid != process::own_uid()) && self.are_all(is_other)
+    }
+
     /// Returns true if this holds of all agents.
     fn are_all(&self, holds: impl Fn(&Agent) -> bool) -> bool {
         !self.is_lost && self.agents.iter().all(holds)
@@ -87,7 +95,7 @@ impl Known {
     }
 }
 
-/// The most multiplexers that are looked through, one in the other.
+/// The most multiplexers and displays that are looked through, one in the other.
 const MAX_NESTED: usize = 3;
 
 /// Whether the person is behind this process, which may be a view, and says itself that it has the variables of the agents `says`.
@@ -122,22 +130,34 @@ pub(super) fn judge(
     }
 }
 
-/// Whether it is the person's by itself, no agent being above it. So many programs are looked through that are attached to it.
+/// Whether it is the person's by itself, no agent being above it. So many programs are looked through that are attached to it, or
+/// that show it.
 fn is_evident(asker: &Lineage, known: &Known, look: &impl Look, nested: usize) -> bool {
     let Some(top) = asker.top() else {
         return false;
     };
-    let is_attached = |pid| {
-        let other = look.lineage(pid);
-        known.agent(&other, &[]).is_none() && is_evident(&other, known, look, nested - 1)
+    let is_persons = |other: &Lineage| {
+        known.agent(other, &[]).is_none() && is_evident(other, known, look, nested - 1)
+    };
+    let is_display = |pid| {
+        let server = look.lineage(pid);
+        let is_another_users = |top| known.is_another_users(top);
+        server.top().is_some_and(is_another_users) || is_persons(&server)
+    };
+    let are_displays = |servers: Vec<u32>| servers.into_iter().all(is_display);
+    let attached = || {
+        look.attached(asker)
+            .into_iter()
+            .map(|pid| look.lineage(pid))
     };
     known.views.iter().any(|view| view.shares(asker))
         || known.is_older(top)
         || (asker.is_typed() && (asker.is_elsewheres() || known.is_of_another_login(top)))
         || asker.is_below_this_process()
         || !asker.is_told()
-        || look.has_window(asker)
-        || (nested > 0 && look.attached(asker).into_iter().any(is_attached))
+        || (nested > 0
+            && (look.displays(asker).is_some_and(are_displays)
+                || attached().any(|it| is_persons(&it))))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Context;
 use pillion_companion::hub::Hub;
 use pillion_discovery::Environment;
-use pillion_system::{descriptors, signals};
+use pillion_system::{descriptors, lineage, signals};
 use pillion_view::hub::{IS_THERE, LISTENS};
 
 /// Host the companions of all editors and reviews of this user
@@ -23,6 +23,7 @@ pub fn run(_: Args) -> anyhow::Result<()> {
     // It outlives the terminal and the folder of whoever started it, but for a person who looks what it does.
     if !io::stdin().is_terminal() {
         let _ = rustix::process::setsid();
+        lineage::note_detached();
     }
     let _ = std::env::set_current_dir("/");
     // Of each workspace it has ten open, and systems let programs have 256 or 1,024 unless they ask for more.

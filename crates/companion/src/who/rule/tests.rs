@@ -51,7 +51,8 @@ fn others(mut kin: Kin) -> Kin {
 #[derive(Default)]
 struct Seen {
     lineages: Vec<Lineage>,
-    has_window: bool,
+    /// Of whoever is asked about but these themselves.
+    displays: Option<Vec<u32>>,
     /// Attached to whoever is asked about but itself.
     attached: Option<u32>,
 }
@@ -66,8 +67,12 @@ impl Look for Seen {
             .unwrap_or_default()
     }
 
-    fn has_window(&self, _: &Lineage) -> bool {
-        self.has_window
+    fn displays(&self, lineage: &Lineage) -> Option<Vec<u32>> {
+        let is_one = |own: &Vec<u32>| {
+            let first = lineage.first().map(|kin| kin.process.pid);
+            first.is_some_and(|pid| own.contains(&pid))
+        };
+        self.displays.clone().filter(|own| !is_one(own))
     }
 
     fn attached(&self, lineage: &Lineage) -> Vec<u32> {
@@ -302,9 +307,18 @@ fn each_kind_of_evidence_is_enough_by_itself() {
             },
         ]
     };
-    let window = || Seen {
-        has_window: true,
+    let window = |servers: Vec<Kin>| Seen {
+        displays: Some(servers.iter().map(|kin| kin.process.pid).collect()),
+        lineages: servers
+            .into_iter()
+            .map(|kin| lineage(&[kin], &[]))
+            .collect(),
         ..Seen::default()
+    };
+    let server = |started_at| kin(80, 1, started_at, "Xwayland");
+    let of_root = |login| Kin {
+        login,
+        ..others(kin(81, 1, 1200, "Xorg"))
     };
     let session = |started_at| Seen {
         lineages: vec![first(started_at)],
@@ -361,11 +375,51 @@ fn each_kind_of_evidence_is_enough_by_itself() {
             [true, true],
         ),
         (
-            "a window",
+            "a window on a display that is older",
             orphan(),
             vec![],
             agent(2),
-            window(),
+            window(vec![server(99)]),
+            [true, true],
+        ),
+        (
+            "one on a display that the agent may have made",
+            orphan(),
+            vec![],
+            agent(2),
+            window(vec![server(1200)]),
+            refused,
+        ),
+        (
+            "one that may be on either",
+            orphan(),
+            vec![],
+            agent(2),
+            window(vec![server(99), kin(82, 1, 1200, "x")]),
+            refused,
+        ),
+        (
+            "one on another user's display",
+            orphan(),
+            vec![],
+            agent(2),
+            window(vec![of_root(None)]),
+            [true, true],
+        ),
+        (
+            "one on that of a setuid program in the agent's login",
+            orphan(),
+            vec![],
+            agent(2),
+            window(vec![of_root(Some(3))]),
+            refused,
+        ),
+        (
+            "one on a display that is not shown here",
+            orphan(),
+            vec![],
+            agent(2),
+            window(vec![]),
             [true, true],
         ),
         (
