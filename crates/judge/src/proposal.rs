@@ -293,11 +293,6 @@ impl Proposal {
         self.now.edited
     }
 
-    /// Returns true if the reviewer wrote it just now.
-    pub fn is_fresh_edit(&self) -> bool {
-        self.now.change == Change::Edited
-    }
-
     /// Returns true if the reviewer wrote something, here or anywhere in the history.
     pub fn holds_edits(&self) -> bool {
         self.last_edited().is_some()

@@ -15,8 +15,6 @@ pub struct Seen {
     lines: Sides,
     /// The bytes that were seen of lines of which not all was.
     parts: HashMap<(Side, usize), Intervals>,
-    /// The lines of all hunks.
-    all: Sides,
     /// For each hunk, true if it was seen; and the number of those that were.
     hunks: Vec<bool>,
     count: usize,
@@ -62,18 +60,6 @@ impl Sides {
 
     fn cover(&self, hunk: &Hunk) -> bool {
         self.gaps(hunk).next().is_none()
-    }
-
-    /// These lines without others.
-    fn without(&self, others: &Self) -> Self {
-        let mut rest = Self::default();
-        for side in [Side::Left, Side::Right] {
-            for range in self.of(side).ranges() {
-                let rest = rest.of_mut(side);
-                rest.add_all_but(others.of(side), range.clone());
-            }
-        }
-        rest
     }
 
     /// The same lines in other texts.
@@ -147,16 +133,8 @@ impl Judged {
         }
         let mut lines = Sides::default();
         if let Some(last) = seen.version.take() {
-            let moves = proposal.moves_from(&last);
-            lines = seen.lines.moved(&moves);
-            if proposal.is_fresh_edit() {
-                // What the reviewer wrote is known to them.
-                let unseen = seen.all.without(&seen.lines).moved(&moves);
-                for side in [Side::Left, Side::Right] {
-                    let known = proposal.side(side).len();
-                    lines.of_mut(side).add_all_but(unseen.of(side), 0..known);
-                }
-            }
+            // What the reviewer's editor saved, too: others may have written to its file meanwhile.
+            lines = seen.lines.moved(&proposal.moves_from(&last));
             seen.former.push((last, std::mem::take(&mut seen.lines)));
         }
         if let Some(at) = seen.former.iter().position(|(then, _)| proposal.is(then)) {
@@ -170,11 +148,6 @@ impl Judged {
         seen.lines = lines;
         seen.parts.clear();
         seen.version = Some(proposal.version());
-        seen.all = Sides::default();
-        for hunk in proposal.hunks() {
-            seen.all.left.add(hunk.before.clone());
-            seen.all.right.add(hunk.after.clone());
-        }
         let hunks = proposal.hunks().iter().map(|hunk| seen.lines.cover(hunk));
         seen.hunks = hunks.collect();
         seen.count = seen.hunks.iter().filter(|seen| **seen).count();
