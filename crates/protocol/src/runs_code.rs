@@ -45,7 +45,7 @@ const NAMES: [(Runner, &str); 7] = [
     ),
     (
         Runner::Agent,
-        ".mcp.json .cursor .windsurf .continue .kilocode .roo .kiro .crush .cline",
+        ".mcp.json .cursor .windsurf .continue .kilocode .roo .kiro .crush crush.json .cline .clinerules .aider.conf.yml .goosehints",
     ),
     (
         Runner::Editor,
@@ -55,17 +55,17 @@ const NAMES: [(Runner, &str); 7] = [
     (
         Runner::Builder,
         ".npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs bunfig.toml .mvn .bundle .bazelrc \
-         rust-toolchain rust-toolchain.toml",
+         rust-toolchain rust-toolchain.toml .sbtopts .jvmopts devbox.json",
     ),
     (
         Runner::Start,
         ".gdbinit .lldbinit .ghci .rprofile .renviron .irbrc .pryrc .ocamlinit .psqlrc .sqliterc .tmux.conf \
-         .xprofile .xinitrc .xsessionrc .ssh launchagents",
+         .xprofile .xinitrc .xsession .xsessionrc .pam_environment .ssh launchagents .ipython .iex.exs .octaverc",
     ),
 ];
 
 /// Folders, or files, that count only in a folder of this name.
-const INNER: [(Runner, &str, &str); 12] = [
+const INNER: [(Runner, &str, &str); 13] = [
     (
         Runner::Ci,
         ".github",
@@ -81,6 +81,7 @@ const INNER: [(Runner, &str, &str); 12] = [
         "mise direnv nushell elvish powershell xonsh",
     ),
     (Runner::Shell, "mise", "config.toml"),
+    (Runner::Shell, ".local", "bin"),
     (Runner::Shell, "fish", "conf.d functions"),
     (
         Runner::Editor,
@@ -88,7 +89,11 @@ const INNER: [(Runner, &str, &str); 12] = [
         "local.vim coc-settings.json vimrc gvimrc plugin autoload after ftplugin pack",
     ),
     (Runner::Editor, ".config", "nvim emacs helix kak"),
-    (Runner::Start, ".config", "autostart systemd tmux gdb"),
+    (
+        Runner::Start,
+        ".config",
+        "autostart environment.d systemd tmux gdb pillion",
+    ),
     (Runner::Builder, ".cargo", "config config.toml"),
 ];
 
@@ -247,6 +252,17 @@ mod tests {
             ("/w/.config/git/config", Some(Runner::Git)),
             ("/w/.direnvrc", Some(Runner::Shell)),
             ("/w/.rtx.toml", Some(Runner::Shell)),
+            ("/home/me/.local/bin/git", Some(Runner::Shell)),
+            ("/home/me/.local/share/x", None),
+            ("/home/me/.config/environment.d/x.conf", Some(Runner::Start)),
+            ("/home/me/.config/pillion/keys.toml", Some(Runner::Start)),
+            (
+                "/home/me/.ipython/profile_default/startup/x.py",
+                Some(Runner::Start),
+            ),
+            ("/home/me/.xsession", Some(Runner::Start)),
+            ("/w/devbox.json", Some(Runner::Builder)),
+            ("/w/crush.json", Some(Runner::Agent)),
             ("/home/me/.config/direnv/lib/x.sh", Some(Runner::Shell)),
             ("/w/.github/dependabot.yml", Some(Runner::Ci)),
             ("/w/.build.yml", Some(Runner::Ci)),
