@@ -246,6 +246,11 @@ define-command -hidden pillion-lock %{ try %{
     pillion-at-rest
     set-option buffer readonly true
 } }
+# It was settled elsewhere, and whoever is here may not have seen that yet: until then it takes their keys.
+define-command -hidden pillion-linger %{
+    pillion-lock
+    fail settled
+}
 define-command -hidden pillion-hold %{
     set-option buffer pillion_settled held
     pillion-lock

@@ -275,22 +275,35 @@ pub fn close(view: &View, next: Option<&View>, how: &Settled) -> String {
         "try {} catch {}\n{}",
         word(&format!("pillion-aside {}", word(&script))),
         word(&format!("pillion-say-word given-{id} 0")),
-        clear(view, next, how)
+        match how {
+            Settled::Elsewhere => clear_from(view, None, "pillion-linger", SETTLED),
+            _ => clear(view, next, how),
+        }
     )
 }
+
+const SETTLED: &str = "this proposal was settled elsewhere, and goes once you are done here";
 
 /// Takes its buffer away from who is not busy there. `next` is shown in its place in the review client, which goes if
 /// there is none.
 pub fn clear(view: &View, next: Option<&View>, how: &Settled) -> String {
+    match how {
+        Settled::ByPerson => clear_from(view, next, "pillion-in-normal", ""),
+        Settled::Elsewhere => clear_from(view, next, "pillion-at-rest", SETTLED),
+        Settled::Undecided(why) => clear_from(
+            view,
+            next,
+            "pillion-hold",
+            &format!(":q closes this: {why}"),
+        ),
+    }
+}
+
+/// `is_free` is the command that fails in a client from which it is not taken away, whose person reads `note`.
+fn clear_from(view: &View, next: Option<&View>, is_free: &str, note: &str) -> String {
     let next = next.map(View::buffer).unwrap_or_default();
-    let (is_free, note) = match how {
-        Settled::ByPerson => ("pillion-in-normal", String::new()),
-        Settled::Elsewhere => {
-            let note = "this proposal was settled elsewhere, and goes once you are done here";
-            ("pillion-at-rest", markup(note))
-        }
-        Settled::Undecided(why) => ("pillion-hold", markup(&format!(":q closes this: {why}"))),
-    };
+    let note = Some(note).filter(|it| !it.is_empty());
+    let note = note.map(markup).unwrap_or_default();
     format!(
         "pillion-clear {} {} {is_free} {} {}",
         view.diff.id,

@@ -13,6 +13,9 @@ use crate::view::View;
 /// For so long after a proposal has gone, what is typed to decide is meant for it.
 const GUARD: Duration = Duration::from_secs(1);
 
+/// Of keys that follow each other so soon the next one is meant for the same text.
+const BURST: Duration = Duration::from_millis(300);
+
 /// Why edits are kept of a proposal that a newer one was to replace.
 const NEWER: &str = "a newer proposal took the place of yours";
 
@@ -28,6 +31,8 @@ pub(super) struct Gone {
     how: Settled,
     /// The text of its buffer that is known to somebody.
     known: Option<Vec<u8>>,
+    /// False while whoever is in it may not have seen yet that it was settled elsewhere: the keys that follow are meant for it.
+    is_noticed: bool,
 }
 
 impl Bridge {
@@ -42,8 +47,14 @@ impl Bridge {
         self.session.run(script::close(&view, next, &how));
         let next = next.map(|view| view.diff.id);
         self.worker.order(Job::Remove(view.diff.id));
-        let (known, is_expected) = (None, how == Settled::ByPerson);
-        self.gone.insert(view.diff.id, Gone { view, how, known });
+        let is_expected = how == Settled::ByPerson;
+        let gone = Gone {
+            is_noticed: how != Settled::Elsewhere,
+            view,
+            how,
+            known: None,
+        };
+        self.gone.insert(gone.view.diff.id, gone);
         self.announce();
         match (&mut self.review, next) {
             (Some(review), Some(id)) => review.view = id,
@@ -54,10 +65,18 @@ impl Bridge {
         }
     }
 
-    /// The person has seen by now that a proposal has gone.
+    /// The person has seen by now that a proposal has gone, or was settled: that goes once nobody is busy in it.
     pub(super) fn end_guard(&mut self) {
         self.guarded = None;
         self.session.run(script::guard(false));
+        let settled = self.gone.values_mut().filter(|gone| !gone.is_noticed);
+        let settled = settled.map(|gone| {
+            gone.is_noticed = true;
+            gone.view.diff.id
+        });
+        for id in settled.collect::<Vec<_>>() {
+            self.clear_gone(id);
+        }
     }
 
     pub(super) fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
@@ -166,7 +185,11 @@ impl Bridge {
     /// The person is done in a buffer whose proposal is settled: it goes.
     pub(super) fn left(&mut self, id: DiffId, text: Vec<u8>) {
         self.keep_late(id, text);
-        self.clear_gone(id);
+        match self.gone.get(&id).map(|gone| gone.is_noticed) {
+            Some(true) => self.clear_gone(id),
+            Some(false) => self.guarded = self.guarded.max(Some(Instant::now() + BURST)),
+            None => {}
+        }
     }
 
     fn clear_gone(&mut self, id: DiffId) {

@@ -209,7 +209,7 @@ export def Open(params: dict<any>, nul: string)
   endif
   var diff: dict<any> = {
     id: params.id, right: 0, left: 0, windows: {}, place: {}, seen_revision: 0, seen_since: 0.0, outcome: '',
-    is_quit: false, is_marked: false, is_orphan: false, message: '', is_said: false, is_undecided: false, keeps_edits: false, was_inside: false, is_leaving: false,
+    is_quit: false, is_marked: false, is_orphan: false, message: '', is_said: false, is_undecided: false, keeps_edits: false, was_inside: false, is_leaving: false, is_going: false,
     is_write_explained: false, has_colours: false, is_unified: false, waits: false, is_deciding: false, is_closed: false,
     all_seen: 0, kept: 0, notes_on: {}, last_notes: [], tick: -1, compared: {}, remarks: [], is_buffers: false,
   }

@@ -1,7 +1,7 @@
 --- Keys that were meant for something else: who is about to type does not see at once that a proposal has taken the
---- focus. Until they pause, what they type there changes nothing. Nor do they see at once that it is gone: until they
---- pause, what would have decided about it closes and writes nothing in the window that they are left in, and closes no
---- proposal that came in its place.
+--- focus. Until they pause, what they type there changes nothing. Nor do they see at once that it was settled elsewhere:
+--- until they pause, their keys go to it. Nor that it is gone: until they pause, what would have decided about it closes
+--- and writes nothing in the window that they are left in, and closes no proposal that came in its place.
 
 local command_line = require("pillion.diff.command_line")
 local notify = require("pillion.notify")
@@ -22,8 +22,10 @@ local keyboard = vim.api.nvim_create_namespace("pillion_astray")
 
 --- Said of what the person typed where it changes nothing.
 M.JUST_OPENED = "a proposal has just opened: keys count once you pause"
+local SETTLED = "this proposal was settled elsewhere, and closes once you pause"
 
---- The proposal that has taken the focus by itself: { buf, errmsg, ends }.
+--- The proposal in which keys change nothing: { buf, why, again, errmsg, ends }. It has taken the focus by itself, or it
+--- is about to close, and `again` is called then.
 local come
 --- The one that is gone: { name, began, ends }.
 local gone
@@ -53,7 +55,9 @@ local function finish(guard)
   if come == guard then
     come = nil
     vim.on_key(nil, keyboard)
-    if vim.api.nvim_buf_is_loaded(guard.buf) then
+    if guard.again then
+      guard.again()
+    elseif vim.api.nvim_buf_is_loaded(guard.buf) then
       vim.bo[guard.buf].modifiable = true
     end
   end
@@ -70,16 +74,15 @@ end
 local function say_why(guard)
   if vim.v.errmsg:find("^E21:") then
     vim.v.errmsg = guard.errmsg
-    notify.unasked("info", M.JUST_OPENED)
+    notify.unasked("info", guard.why)
   end
 end
 
---- A proposal has taken the focus by itself.
-function M.begin(buf)
+local function begin(buf, why, again)
   if come then
     finish(come)
   end
-  local guard = { buf = buf, errmsg = vim.v.errmsg, ends = now() + DELAY_MS }
+  local guard = { buf = buf, why = why, again = again, errmsg = vim.v.errmsg, ends = now() + DELAY_MS }
   come = guard
   vim.bo[buf].modifiable = false
   vim.on_key(function(_, typed)
@@ -91,6 +94,18 @@ function M.begin(buf)
     end
   end, keyboard)
   when_over(guard, finish)
+  return guard
+end
+
+--- A proposal has taken the focus by itself.
+function M.begin(buf)
+  begin(buf, M.JUST_OPENED)
+end
+
+--- True until the person, who is in a proposal that was settled elsewhere, pauses; then calls `again`.
+function M.holds(diff, again)
+  diff.going = diff.going or begin(diff.right, SETTLED, again)
+  return diff.going == come
 end
 
 --- True for a map that stands only until the person pauses.

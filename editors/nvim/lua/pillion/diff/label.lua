@@ -156,6 +156,8 @@ local function right(diff)
   local columns = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_width(win) or vim.o.columns
   if diff.is_undecided then
     return " " .. literal(fitting(":q closes — " .. notify.visible(diff.message), columns - 1, start_of))
+  elseif diff.outcome == "closed" then
+    return " " .. literal(fitting("settled elsewhere, and closes once you pause", columns - 1, start_of))
   end
   local decide = longest(keys(diff), columns)
   local room = columns - width("  — " .. decide)

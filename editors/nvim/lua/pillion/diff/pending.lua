@@ -164,13 +164,13 @@ local is_finishing = false
 --- False while another program has the keyboard, as far as the terminal tells.
 local has_keyboard = true
 
---- True if what the person types next is for a view about which nobody has decided.
+--- True if what the person types next goes to a view that the other side closes.
 local function is_typed_into(diff)
   local is_in_text = vim.api.nvim_get_current_buf() == diff.right or vim.api.nvim_get_current_win() == diff.windows.left
-  return diff.is_undecided and has_keyboard and is_in_text and view.is_shown(diff)
+  return diff.outcome == "closed" and has_keyboard and is_in_text and view.is_shown(diff)
 end
 
---- The person would type into what is below it: it stays as it is until they leave it.
+--- Nobody has decided, and the person would type into what is below it: it stays as it is until they leave it.
 local function stay(diff)
   astray.finish(diff.right)
   if vim.bo[diff.right].modifiable then
@@ -206,9 +206,11 @@ local function take_away_later(diff)
       vim.defer_fn(function()
         take_away_later(diff)
       end, LOOK_MS)
-    elseif is_typed_into(diff) then
+    elseif is_typed_into(diff) and diff.is_undecided then
       stay(diff)
-    else
+    elseif not (is_typed_into(diff) and astray.holds(diff, function()
+      take_away_later(diff)
+    end)) then
       take_away(diff)
     end
   end)
@@ -223,7 +225,7 @@ end
 --- True if the person was in a view that stayed only for them. It goes: what they do in it is meant for nothing else.
 function M.leave()
   for _, diff in pairs(leaving) do
-    if is_typed_into(diff) then
+    if is_typed_into(diff) and diff.is_undecided then
       diff.is_undecided = false
       take_away_later(diff)
       return true

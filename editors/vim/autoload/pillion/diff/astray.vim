@@ -1,9 +1,9 @@
 vim9script
 
 # Keys that were meant for something else: who is about to type does not see at once that a proposal has taken the
-# focus. Until they pause, what they type there changes nothing. Nor do they see at once that it is gone: until they
-# pause, what would have decided about it closes and writes nothing in the window that they are left in, and closes no
-# proposal that came in its place.
+# focus. Until they pause, what they type there changes nothing. Nor do they see at once that it was settled elsewhere:
+# until they pause, their keys go to it. Nor that it is gone: until they pause, what would have decided about it closes
+# and writes nothing in the window that they are left in, and closes no proposal that came in its place.
 
 import autoload '../notify.vim'
 import autoload './command_line.vim'
@@ -20,8 +20,11 @@ const NOTICED = 600
 
 # Said of what the person typed where it changes nothing.
 export const JUST_OPENED = 'a proposal has just opened: keys count once you pause'
+const SETTLED = 'this proposal was settled elsewhere, and closes once you pause'
 
+# The proposal in which keys change nothing, and what is called if it is about to close.
 var buf = 0
+var Again: func = null_function
 var timer = 0
 var ends = 0.0
 var errmsg = ''
@@ -55,14 +58,15 @@ def OnKey()
   # Vim only says that the text cannot be changed.
   if v:errmsg =~ '^E21:'
     v:errmsg = errmsg
-    notify.Soon('info', JUST_OPENED)
+    notify.Soon('info', Again == null ? JUST_OPENED : SETTLED)
   endif
 enddef
 
 # A proposal has taken the focus by itself.
-export def Begin(proposal: number)
+export def Begin(proposal: number, Then: func = null_function)
   End()
   [buf, errmsg] = [proposal, v:errmsg]
+  Again = Then
   setbufvar(buf, '&modifiable', false)
   WaitUntil(Now() + DELAY)
   augroup PillionAstray
@@ -71,16 +75,28 @@ export def Begin(proposal: number)
   augroup END
 enddef
 
+# True until the person, who is in a proposal that was settled elsewhere, pauses; then calls `Then`.
+export def Holds(diff: dict<any>, Then: func): bool
+  if !diff.is_going
+    diff.is_going = true
+    Begin(diff.right, Then)
+  endif
+  return buf == diff.right
+enddef
+
 # From now on keys count.
 export def End()
   timer_stop(timer)
-  if buf > 0 && bufloaded(buf)
-    setbufvar(buf, '&modifiable', true)
-  endif
-  buf = 0
+  const [proposal, Then] = [buf, Again]
+  [buf, Again] = [0, null_function]
   augroup PillionAstray
     autocmd!
   augroup END
+  if Then != null
+    Then()
+  elseif proposal > 0 && bufloaded(proposal)
+    setbufvar(proposal, '&modifiable', true)
+  endif
 enddef
 
 # True if these keys are mapped until the guard ends, and not by the person.

@@ -57,8 +57,9 @@ enddef
 # False while another program has the keyboard, as far as the terminal tells.
 var has_keyboard = true
 
+# True if what the person types next goes to a view that the other side closes.
 def IsTypedInto(diff: dict<any>): bool
-  return diff.is_undecided && has_keyboard && view.IsShown(diff) && (bufnr() == diff.right || bufnr() == diff.left)
+  return diff.outcome == 'closed' && has_keyboard && view.IsShown(diff) && (bufnr() == diff.right || bufnr() == diff.left)
 enddef
 
 # The person is elsewhere, or another program has the keyboard: views that stayed for them go.
@@ -72,7 +73,7 @@ enddef
 # True if the person was in a view that stayed only for them. It goes: what they do in it is meant for nothing else.
 export def Leave(): bool
   for diff in leaving
-    if diff.is_leaving && IsTypedInto(diff)
+    if diff.is_leaving && diff.is_undecided && IsTypedInto(diff)
       diff.is_undecided = false
       TakeAwayLater(diff, 0)
       return true
@@ -83,8 +84,9 @@ enddef
 
 # What the status line says of a view that stays, by its number.
 export def Said(id: number): string
-  const at = indexof(leaving, (_, diff) => diff.id == id && diff.is_leaving && diff.is_undecided)
-  return at < 0 ? '' : $' :q closes — {leaving[at].message}'
+  const at = indexof(leaving, (_, diff) => diff.id == id && diff.is_leaving && diff.outcome == 'closed')
+  return at < 0 ? '' : leaving[at].is_undecided ? $' :q closes — {leaving[at].message}'
+    : ' settled elsewhere, and closes once you pause'
 enddef
 
 # True if the person is in the middle of typing in a view that the other side closes: the rest of the keys would
@@ -133,9 +135,9 @@ def TakeAwayLater(diff: dict<any>, delay: number)
     if diff.is_leaving && IsInTheMiddle(diff)
       # No event reports the end of every kind of typing.
       TakeAwayLater(diff, POLL_INTERVAL)
-    elseif diff.is_leaving && IsTypedInto(diff)
+    elseif diff.is_leaving && diff.is_undecided && IsTypedInto(diff)
       Stay(diff)
-    elseif diff.is_leaving
+    elseif diff.is_leaving && !(IsTypedInto(diff) && astray.Holds(diff, () => TakeAwayLater(diff, 0)))
       TakeAway(diff)
     endif
   })
