@@ -123,6 +123,7 @@ fn accepted(edited: Option<&str>) -> Decision {
         is_accepted: true,
         edited: edited.map(|it| Arc::new(it.to_owned())),
         notes: Vec::new(),
+        unsaid: Vec::new(),
         session: None,
     }
 }
@@ -136,6 +137,7 @@ fn rejected(reason: &str) -> Decision {
         is_accepted: false,
         edited: None,
         notes: vec![note],
+        unsaid: Vec::new(),
         session: None,
     }
 }
@@ -703,12 +705,22 @@ fn notes_on_what_nobody_decided_are_in_the_log_once() {
     recorder.noted(3, why("too late")).unwrap();
     let late = world.log().pop().unwrap();
     assert_eq!(late.reason(), "late");
-    // What is decided has them itself.
+    // What is decided has them itself, but for what is not said with it.
     world.proposal(4, 1, USUAL).to(&mut recorder);
     recorder.noted(4, why("no")).unwrap();
-    recorder.decided(4, rejected("no")).unwrap();
-    let rejected = world.log().into_iter().filter(|it| it.reason() == "no");
-    assert_eq!(rejected.count(), 1);
+    let decided = Decision {
+        unsaid: why("elsewhere"),
+        ..rejected("no")
+    };
+    recorder.decided(4, decided).unwrap();
+    let of = |state: EntryState, why: &str| {
+        let log = world.log().into_iter();
+        log.filter(|it| it.state == state && it.reason() == why)
+            .count()
+    };
+    let [rejected, left] = [EntryState::Rejected, EntryState::Undecided];
+    assert_eq!((of(rejected, "no"), of(left, "no")), (1, 0));
+    assert_eq!(of(left, "elsewhere"), 1);
 }
 
 /// What was decided about a change that is written stands in its turn; what was written beside it and not used, in the log.
@@ -736,8 +748,6 @@ fn what_a_person_makes_of_a_written_change_is_about_that_change() {
         let is_decided = decided.is_some();
         match decided {
             Some(decided) => {
-                // Those that are said with it are none that are left.
-                recorder.noted(1, Vec::new()).unwrap();
                 recorder.decided(1, decided).unwrap();
             }
             None => recorder.closed(1).unwrap(),

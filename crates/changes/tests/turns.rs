@@ -634,38 +634,44 @@ fn of_two_agents_at_once_none_is_blamed_for_the_others_change() {
 /// was the agent.
 #[test]
 fn what_one_of_several_calls_of_one_agent_has_changed_is_the_agents() {
-    for (calls, expected, place) in [
-        (
-            &["Bash", "Bash"][..],
-            Author::Tool("Bash".to_owned()),
-            "a.txt",
-        ),
-        (
-            &["Bash", "Task"],
-            Author::Tool("Bash, Task".to_owned()),
-            "a.txt, by Bash, Task",
-        ),
+    for (calls, are_at_once, by, place) in [
+        (["Bash", "Bash"], true, "Bash", "a.txt"),
+        (["Bash", "Task"], true, "Bash, Task", "a.txt, by Bash, Task"),
+        (["Bash", "Bash"], false, "Bash", "a.txt"),
+        (["Edit", "Bash"], false, "Edit, Bash", "a.txt, by Edit, Bash"),
+        (["Bash", "Edit"], false, "Bash, Edit", "a.txt, by Bash, Edit"),
     ] {
         let lab = Lab::new(false);
         lab.write("a.txt", b"1\n");
         let mut recorder = lab.recorder();
         let number = recorder.begin(SESSION, "codex", "").unwrap();
         let ids = ["1", "2"];
-        for (tool, id) in calls.iter().zip(ids) {
-            let tool = (*tool).to_owned();
-            let call = Call { tool, ..shell(id) };
+        for (tool, id) in calls.into_iter().zip(ids) {
+            let path = (tool == "Edit").then(|| lab.root.join("a.txt"));
+            let call = Call {
+                tool: tool.to_owned(),
+                path,
+                ..shell(id)
+            };
             recorder.before(SESSION, "codex", call).unwrap();
+            if !are_at_once {
+                lab.write("a.txt", format!("{tool} {id}\n").as_bytes());
+                recorder.after(SESSION, id, |_| Vec::new()).unwrap();
+            }
         }
-        lab.write("a.txt", b"2\n");
-        for id in ids {
-            recorder.after(SESSION, id, |_| Vec::new()).unwrap();
+        if are_at_once {
+            lab.write("a.txt", b"2\n");
+            for id in ids {
+                recorder.after(SESSION, id, |_| Vec::new()).unwrap();
+            }
         }
         recorder.end(SESSION).unwrap();
         let kept = Kept::read(&lab.store, number).unwrap();
         let [change] = &kept.turn.changes[..] else {
             panic!("{:?}", kept.turn.changes);
         };
-        assert_eq!((&change.by, &*kept.place(change)), (&expected, place));
+        let by = Author::Tool(by.to_owned());
+        assert_eq!((&change.by, &*kept.place(change)), (&by, place));
     }
 }
 

@@ -115,6 +115,8 @@ struct Entry<C> {
     together: Option<Together>,
     /// The notes to the agent of the person who is deciding; none if nobody is.
     notes: Option<Vec<Note>>,
+    /// Those of theirs that are not said with it.
+    unsaid: Vec<Note>,
     /// What came of the decision about a change that is written already.
     done: Option<String>,
     /// Until when it may be decided, if not for ever.
@@ -384,10 +386,10 @@ impl<C> Diffs<C> {
         }
     }
 
-    /// Somebody decides about a proposal, and has this to say to its agent.
-    pub(crate) fn note(&mut self, id: DiffId, notes: Vec<Note>) {
+    /// Somebody decides about a proposal, has this to say to its agent, and leaves this unsaid.
+    pub(crate) fn note(&mut self, id: DiffId, notes: Vec<Note>, unsaid: Vec<Note>) {
         if let Some(entry) = self.entries.get_mut(id) {
-            entry.notes = Some(notes);
+            (entry.notes, entry.unsaid) = (Some(notes), unsaid);
         }
     }
 

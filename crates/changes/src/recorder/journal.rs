@@ -26,6 +26,8 @@ pub struct Decision {
     pub edited: Option<Arc<String>>,
     /// Their notes to the agent.
     pub notes: Vec<Note>,
+    /// Those that they have on it elsewhere and did not say with that: they go into the log.
+    pub unsaid: Vec<Note>,
     /// The agent's session, as the recorder knows it.
     pub session: Option<u64>,
 }
@@ -175,7 +177,7 @@ impl Recorder {
     }
 
     /// The person has these notes on a proposal, in place of those from before. If it was closed meanwhile, what is new of them goes
-    /// into the log, and so do those that there are when they [decide](Self::decided): what they say with that is none of them.
+    /// into the log.
     pub fn noted(&mut self, id: u64, notes: Vec<Note>) -> Result<(), StoreError> {
         if let Some(pending) = self.journal.pending.get_mut(&id) {
             pending.notes = notes;
@@ -278,11 +280,12 @@ impl Recorder {
     }
 
     /// A person has decided about a proposal.
-    pub fn decided(&mut self, id: u64, decided: Decision) -> Result<(), StoreError> {
+    pub fn decided(&mut self, id: u64, mut decided: Decision) -> Result<(), StoreError> {
         let Some(mut pending) = self.take_pending(id)? else {
             return Ok(());
         };
         let is_written = pending.proposal.written.is_some();
+        pending.notes = mem::take(&mut decided.unsaid);
         let entry = self.decision(&mut pending, decided);
         // What was decided about a change that is written stands in its turn.
         let entry = entry.and_then(|entry| match is_written {
@@ -310,8 +313,6 @@ impl Recorder {
                 self.end_draft(other, Some(&entry))?;
             }
         }
-        // What went with the decision is in its entry.
-        pending.notes.retain(|it| !entry.notes.contains(it));
         self.keep_notes(&mut pending)?;
         self.tidy_now_and_then();
         Ok(())

@@ -265,10 +265,8 @@ impl Agent {
                 };
                 return hook.map(Effect::Hold).into_iter().collect();
             }
-            (Before::Show, None)
-                if call.mode == hooks::BYPASS && coverage == Coverage::RunsCode =>
-            {
-                hooks::refuse_bypassed(hooks::RUNS_CODE).to_string()
+            (Before::Show, None) if coverage == Coverage::RunsCode => {
+                hooks::ask_of_code(&call.mode).to_string()
             }
             (Before::Show, None) => hooks::ask().to_string(),
             (Before::Let, _) => hooks::let_write().to_string(),
@@ -420,7 +418,7 @@ mod tests {
             let mut agent = Agent::new(Dialect::ClaudeCode, false, true);
             agent.mode.choose(choice);
             let call = hooks::Call {
-                mode: hooks::BYPASS.to_owned(),
+                mode: "bypassPermissions".to_owned(),
                 ..edit("/w/.envrc")
             };
             let done = asks(&mut agent, call, coverage, Instant::now());

@@ -29,6 +29,7 @@ impl<C> Diffs<C> {
             is_accepted: edited.is_some(),
             edited: edited.clone(),
             notes,
+            unsaid: entry.unsaid.clone(),
             session: None,
         });
         let remark = entry.remark(&outcome);

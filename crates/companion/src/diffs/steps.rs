@@ -67,6 +67,7 @@ impl<C> Diffs<C> {
             printed: None,
             together: None,
             notes: None,
+            unsaid: Vec::new(),
             done: None,
             limit: is_limited.then(|| now + self.hook_limit),
             state: State::Checking {

@@ -1,6 +1,7 @@
 //! The loop's work for commands.
 
 use std::path::Path;
+use std::time::Instant;
 
 use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::Dialect;
@@ -97,8 +98,10 @@ impl MainLoop {
         self.judged();
     }
 
-    /// What is shown may be over, whatever is counted: that may have been nothing before as well.
+    /// What is shown may be over, whatever is counted: that may have been nothing before as well. And what was taken back may have been
+    /// a file that agents are told of.
     fn judged(&mut self) {
+        self.context.recheck(Instant::now());
         self.recording.count();
         self.lists.send_modify(|_| {});
     }

@@ -266,7 +266,7 @@ impl MainLoop {
             Decider::View(view) => Some(view),
             Decider::Command { .. } => None,
         };
-        self.forget_notes(key, view, &notes);
+        let unsaid = self.forget_notes(key, view, &notes);
         let is_said = |it: &ActDone| accepted.is_none() || !it.report.said.is_empty();
         let told_of_act = act.as_ref().filter(|it| is_said(it)).map(|it| Told {
             message: it.message.clone(),
@@ -279,7 +279,7 @@ impl MainLoop {
         let is_as_proposed = { self.diffs.newest(id).zip(accepted.as_ref()) }
             .is_none_or(|(newest, accepted)| newest.proposed == *accepted);
         let is_written = !notes.is_empty() || !is_as_proposed;
-        self.diffs.note(id, notes);
+        self.diffs.note(id, notes, unsaid);
         let actions = self.diffs.resolved(key, outcome);
         let told = self.perform(actions).or(told_of_act).or(left_over);
         let settled = Settled(Some((reply, told)));

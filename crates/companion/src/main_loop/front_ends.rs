@@ -86,7 +86,7 @@ impl MainLoop {
                     let all = self.kept_notes.keep_on(view, &of, path, notes);
                     self.recording.noted(key.id, all.clone());
                     // If all views leave before anybody decides, the agent reads them.
-                    self.diffs.note(key.id, all);
+                    self.diffs.note(key.id, all, Vec::new());
                 } else if self.diffs.newest(key.id).is_none() {
                     self.recording.noted(key.id, notes);
                 }

@@ -78,13 +78,18 @@ impl MainLoop {
         is_told
     }
 
-    /// The person has decided about this proposal, in this view if it was in one, and these notes go with that. Others that stand
-    /// in other views go into the log.
-    pub(super) fn forget_notes(&mut self, key: ProposalKey, view: Option<ViewId>, said: &[Note]) {
-        if let Some((of, path)) = self.diffs.notes_of(key) {
-            let unsaid = self.kept_notes.forget_on(view, &of, path, said);
-            self.recording.noted(key.id, unsaid);
-        }
+    /// The person has decided about this proposal, in this view if it was in one, and these notes go with that. Returns what stands
+    /// in other views.
+    pub(super) fn forget_notes(
+        &mut self,
+        key: ProposalKey,
+        view: Option<ViewId>,
+        said: &[Note],
+    ) -> Vec<Note> {
+        let of = self.diffs.notes_of(key);
+        of.map_or_else(Vec::new, |(of, path)| {
+            self.kept_notes.forget_on(view, &of, path, said)
+        })
     }
 
     /// Nobody decides about this proposal any more. Its agent reads the notes with the rejection; one whose hook asks hears nothing, and

@@ -1,6 +1,7 @@
 //! The context that agents are shown (C4), over the wire.
 
 use pillion_view::Tell;
+use pillion_view::ask::Recount;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -111,6 +112,27 @@ async fn a_file_that_vanishes_leaves_the_context() {
         panic!("{update:?}");
     };
     assert_eq!(context.files(), []);
+}
+
+/// So that no agent is told of a file that was taken back: otherwise it would be looked for once in a minute.
+#[tokio::test]
+async fn a_file_that_a_person_takes_back_leaves_the_context_at_once() {
+    let companion = TestCompanion::start();
+    let path = companion.path("f");
+    let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
+    next_context(&mut updates).await;
+    let start = Instant::now();
+    for _ in 0..3 {
+        fs::write(&path, "").unwrap();
+        companion
+            .handle
+            .tell(Tell::Saved(File::focused(&path, 1).into()));
+        assert_eq!(next_context(&mut updates).await.files().len(), 1);
+        fs::remove_file(&path).unwrap();
+        companion.commands().ask(Recount).await.unwrap();
+        assert_eq!(next_context(&mut updates).await.files(), []);
+    }
+    assert!(start.elapsed() < Duration::from_secs(60));
 }
 
 #[tokio::test]

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use pillion_protocol::{Dialect, Outcome, ProposedFile};
 use pillion_testkit::client::{ClientError, Update};
 use pillion_view::ask::Propose;
-use pillion_view::{CloseReason, EditorEvent, Ruling, Stale};
+use pillion_view::{Client, CloseReason, Connected, Diff, EditorEvent, Ruling, Stale, Status};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::support::{RawStream, STOPS, TestCompanion, initialize, next_outcome};
+use crate::support::{RawStream, STOPS, TestCompanion, initialize, next_outcome, status};
 
 const GEMINI: Dialect = Dialect::GeminiCli;
 const QWEN: Dialect = Dialect::QwenCode;
@@ -418,5 +418,97 @@ async fn a_change_beside_what_is_written_can_be_edited() {
         opened.unwrap();
         companion.decide(&diff, accepted(edited)).await;
         fs::write(&path, edited).unwrap();
+    }
+}
+
+/// Where one asks about a change of a file: the agent opens its diff, or its hook asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Diff,
+    Hook,
+}
+
+/// Asks, in a session or by a hook of its own, about a file that is to have this text. Returns what keeps it asked, and the diff if it
+/// is shown.
+async fn ask(
+    companion: &mut TestCompanion,
+    side: Side,
+    (path, text): (&str, &str),
+    is_shown: bool,
+) -> (Asked, Option<Diff>) {
+    let (client, updates) = companion.connect(QWEN).await;
+    let propose = Propose {
+        files: vec![ProposedFile::new(path, text)],
+        agent: Some(QWEN),
+        session: None,
+        process: None,
+    };
+    let state = companion.state();
+    let hook = spawn_blocking(move || {
+        let mut hook = Client::new(&state).unwrap().connect().unwrap();
+        if side == Side::Hook {
+            hook.wait_for(propose).unwrap();
+        }
+        hook
+    });
+    let opening = async {
+        if side == Side::Diff {
+            client.open_diff(path, text).await.unwrap();
+        }
+    };
+    let showing = async {
+        match is_shown {
+            true => Some(companion.editor.show().await),
+            false => None,
+        }
+    };
+    let ((), hook, diff) = tokio::join!(opening, hook, showing);
+    (Asked(client, updates, hook.unwrap()), diff)
+}
+
+/// What an agent holds open while it asks.
+struct Asked(
+    #[expect(dead_code)] pillion_testkit::client::Client,
+    #[expect(dead_code)] pillion_testkit::client::Updates,
+    #[expect(dead_code)] Connected,
+);
+
+fn says(what: &str) -> impl Fn(&Status) -> bool {
+    let text = format!("a: {what}");
+    move |it| it.decided.as_ref().is_some_and(|it| it.text == text)
+}
+
+/// Qwen Code asks by its hook about what was accepted in its diff, and the other way round: that is settled unasked and no other
+/// decision, so that what came of the person's is said.
+#[tokio::test]
+async fn what_the_agents_other_side_asks_again_is_no_other_decision() {
+    use Side::{Diff, Hook};
+    for [first, second] in [[Diff, Hook], [Hook, Diff]] {
+        let mut companion = TestCompanion::start();
+        let path = companion.file("a", "one\n");
+        let (_first, diff) = ask(&mut companion, first, (&path, "two\n"), true).await;
+        companion.decide(&diff.unwrap(), accepted("two\n")).await;
+        let (_second, _) = ask(&mut companion, second, (&path, "two\n"), false).await;
+        fs::write(&path, "two\n").unwrap();
+        status(&mut companion, says("written")).await;
+        assert!(companion.editor.is_idle(), "{first:?}");
+    }
+}
+
+/// The agent has written it, and the file is gone again: nothing is awaited of it, whoever asks for the same.
+#[tokio::test]
+async fn what_was_written_and_deleted_again_is_accepted_unasked() {
+    use Side::{Diff, Hook};
+    for [first, second] in [[Diff, Diff], [Diff, Hook], [Hook, Diff], [Hook, Hook]] {
+        let mut companion = TestCompanion::start();
+        let path = companion.path("a");
+        let (_first, diff) = ask(&mut companion, first, (&path, "two\n"), true).await;
+        companion.decide(&diff.unwrap(), accepted("two\n")).await;
+        fs::write(&path, "two\n").unwrap();
+        status(&mut companion, says("written")).await;
+        fs::remove_file(&path).unwrap();
+        let (_second, diff) = ask(&mut companion, second, (&path, "two\n"), true).await;
+        let ruling = companion.first_ruling(&diff.unwrap(), accepted("two\n"));
+        assert_eq!(ruling.await, Ruling::Settled(None), "{first:?} {second:?}");
     }
 }

@@ -420,6 +420,19 @@ pub async fn next(updates: &mut Updates) -> Update {
         .expect("the stream is open")
 }
 
+/// The next status that is wanted.
+pub async fn status(test: &mut TestCompanion, wanted: impl Fn(&Status) -> bool) -> Status {
+    let found = async {
+        loop {
+            let status = test.editor.status.recv().await.unwrap();
+            if wanted(&status) {
+                return status;
+            }
+        }
+    };
+    timeout(SOON, found).await.unwrap()
+}
+
 /// Skips the context that every stream starts with.
 pub async fn next_outcome(updates: &mut Updates) -> Update {
     loop {

@@ -56,13 +56,10 @@ impl HookProtocol for Claude {
             (_, Ruling::Told(text)) => told(call, text),
             (Event::BeforeTool, Ruling::Accepted(accepted)) => allow(call, accepted),
             (Event::BeforeTool, Ruling::Denied(why)) => Answer::json(hooks::refuse(why)),
-            (Event::BeforeTool, Ruling::Unclear(why)) => match call.mode == hooks::BYPASS {
-                // Of the files that it protects itself, it asks nobody then.
-                true => Answer::json(hooks::refuse_bypassed(&format!(
-                    "Pillion cannot show this change to the user ({why})"
-                ))),
-                false => Answer::json(hooks::decision("ask", why)),
-            },
+            (Event::BeforeTool, Ruling::Unclear(why)) => {
+                let refused = format!("Pillion cannot show this change to the user ({why})");
+                Answer::json(hooks::ask_in(&call.mode, why, &refused))
+            }
             (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
             (Event::Question, Ruling::Approved) => Answer::json(hooks::approve(None)),
             (Event::Question, Ruling::Accepted(accepted)) => {

@@ -692,7 +692,7 @@ fn what_stands_beside_a_hook_has_the_agent_ask_where_it_is_not_connected_to_an_o
         let (decision, why) = answer.decision();
         assert_eq!(decision, "ask", "{port} {folder:?}");
         assert!(
-            why.contains("is not connected") && why.contains("hint: type /ide"),
+            why.contains("was not connected") && why.contains("by now, type /ide"),
             "{why}"
         );
     }

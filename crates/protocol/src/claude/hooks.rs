@@ -216,24 +216,34 @@ pub fn decision(decision: &str, why: &str) -> Value {
     )
 }
 
-/// The answer that has the agent ask the person, who then gets its `openDiff`.
+/// Why the agent asks before a change: the person then gets its `openDiff`.
+const SHOWS_EVERY: &str = "Pillion shows every change first";
+
+/// The answer that has the agent ask the person.
 pub fn ask() -> Value {
-    decision("ask", "Pillion shows every change first")
+    decision("ask", SHOWS_EVERY)
 }
 
-/// The permission mode in which it does not hear of [`ask`] where it would ask by itself: for files that run code.
-pub const BYPASS: &str = "bypassPermissions";
+/// The permission mode in which it asks nobody about the files that it protects itself, whatever a hook says.
+const BYPASS: &str = "bypassPermissions";
 
-/// The answer in [`BYPASS`] before a change about which the user is to be asked, for this reason.
-pub fn refuse_bypassed(why: &str) -> Value {
-    refuse(&format!(
-        "Nothing was written: {why}. In this permission mode they would not be asked. Tell the user: in another mode (Shift+Tab) they \
-         see it before it is written, or they make the change themselves."
-    ))
+/// The answer that has the agent ask the person in this mode about a file that it may protect itself. Where it would ask nobody, the
+/// change is refused, as `refused` says.
+pub fn ask_in(mode: &str, why: &str, refused: &str) -> Value {
+    match mode == BYPASS {
+        true => refuse(&format!(
+            "Nothing was written: {refused}. In this permission mode they would not be asked. Tell the user: in another mode \
+             (Shift+Tab) they see it before it is written, or they make the change themselves."
+        )),
+        false => decision("ask", why),
+    }
 }
 
-/// Why it is to be asked about a file that runs code by itself.
-pub const RUNS_CODE: &str = "this file runs code by itself, and Pillion, the user's review tool, shows such a change to them first";
+/// The same about a file that runs code by itself.
+pub fn ask_of_code(mode: &str) -> Value {
+    let refused = "this file runs code by itself, and Pillion, the user's review tool, shows such a change to them first";
+    ask_in(mode, SHOWS_EVERY, refused)
+}
 
 /// The answer before a tool runs that lets it without a question: the person looks at what it has changed afterwards.
 pub fn let_write() -> Value {

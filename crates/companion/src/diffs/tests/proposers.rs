@@ -65,7 +65,7 @@ fn the_outcome_is_told_as_to_any_command_and_what_it_misses_is_the_agents() {
     for proposer in PROGRAMS {
         let (mut diffs, _) = of_program(proposer);
         let notes = vec![Note::on_all("why?")];
-        diffs.note(DiffId(1), notes.clone());
+        diffs.note(DiffId(1), notes.clone(), Vec::new());
         let mut actions = diffs.resolved(key(1, 1), accepted("mine"));
         let Some(Action::Notify {
             delivery, accepted, ..

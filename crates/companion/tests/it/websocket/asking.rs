@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::client::Claude;
+pub(super) use crate::support::status;
 use crate::support::{Other, SOON, TestCompanion};
 
 pub(super) const BEFORE_WRITE: &str = "pillionBeforeWrite";
@@ -38,18 +39,6 @@ pub(super) async fn ask(claude: &mut Claude, tool: &str, arguments: Value) -> Va
 async fn writes(claude: &mut Claude, path: &str) {
     let uri = format!("file://{path}");
     claude.call("getDiagnostics", json!({ "uri": uri })).await;
-}
-
-pub(super) async fn status(test: &mut TestCompanion, wanted: impl Fn(&Status) -> bool) -> Status {
-    let found = async {
-        loop {
-            let status = test.editor.status.recv().await.unwrap();
-            if wanted(&status) {
-                return status;
-            }
-        }
-    };
-    timeout(SOON, found).await.unwrap()
 }
 
 #[tokio::test]

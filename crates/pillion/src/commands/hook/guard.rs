@@ -33,10 +33,12 @@ pub struct Args {
     asked: bool,
 }
 
-/// Why the agent asks, for the person.
-const NO_ANSWER: &str = "the editor or review ended, and nobody had decided";
-const NOT_CONNECTED: &str =
-    "Claude Code is not connected to the open editor or review. hint: type /ide";
+/// Why the agent asks, for the person. They may read it half a minute later: so long the hook beside this one waits for a connection
+/// that is being made.
+const NO_ANSWER: &str =
+    "nobody has decided about this in Pillion: the editor or review ended, or did not answer";
+const NOT_CONNECTED: &str = "Claude Code was not connected to the open editor or review when it came to this. \
+                             hint: if Pillion does not show the change by now, type /ide";
 const NOBODY: &str = "no editor or review is open in this folder, so the change is neither shown nor recorded. \
                       hint: start one, such as `pillion`, and type /ide";
 
