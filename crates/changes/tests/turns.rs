@@ -638,8 +638,18 @@ fn what_one_of_several_calls_of_one_agent_has_changed_is_the_agents() {
         (["Bash", "Bash"], true, "Bash", "a.txt"),
         (["Bash", "Task"], true, "Bash, Task", "a.txt, by Bash, Task"),
         (["Bash", "Bash"], false, "Bash", "a.txt"),
-        (["Edit", "Bash"], false, "Edit, Bash", "a.txt, by Edit, Bash"),
-        (["Bash", "Edit"], false, "Bash, Edit", "a.txt, by Bash, Edit"),
+        (
+            ["Edit", "Bash"],
+            false,
+            "Edit, Bash",
+            "a.txt, by Edit, Bash",
+        ),
+        (
+            ["Bash", "Edit"],
+            false,
+            "Bash, Edit",
+            "a.txt, by Bash, Edit",
+        ),
     ] {
         let lab = Lab::new(false);
         lab.write("a.txt", b"1\n");

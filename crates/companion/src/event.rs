@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::log::Entry;
-use pillion_changes::recorder::{Coverage, EndedTurn, Glance};
+use pillion_changes::recorder::{EndedTurn, Glance};
 use pillion_changes::{Offer, Tally, WaitingNote};
 #[cfg(unix)]
 use pillion_protocol::ProcessChoice;
@@ -20,7 +20,6 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
 use crate::acting::Acted;
-use crate::agents::ToolCall;
 use crate::diffs::Answer;
 use crate::ids::{Decider, RequestId, ViewId};
 use crate::sessions::SessionId;
@@ -62,23 +61,6 @@ pub(crate) enum Event {
         is_models: bool,
         caller: Caller,
     },
-    /// The texts before a call are kept, and it goes on.
-    Recorded {
-        session: SessionId,
-        request: RequestId,
-        call: ToolCall,
-        caller: Caller,
-        /// The way in which the text is known of the file that it is to change.
-        coverage: Coverage,
-    },
-    /// The texts before a step of an agent with command hooks are kept, and it goes on.
-    Stepped {
-        session: SessionId,
-        takes_context: bool,
-        answer: oneshot::Sender<Option<String>>,
-    },
-    /// The process of an agent with command hooks has ended.
-    HookedAgentEnded(SessionId),
     Kept(Kept),
     /// Nothing runs any more that the last turn of the session of this number has left behind.
     LeftBehindEnded(u64),

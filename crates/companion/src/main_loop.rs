@@ -32,9 +32,7 @@ use tokio::sync::{mpsc, watch};
 use self::ending::Ending;
 pub(crate) use self::ending::Unanswered;
 use self::notes::Sending;
-use crate::accepted_texts::AcceptedTexts;
-use crate::agent::{Agents, Signal};
-use crate::agents::ToolCall;
+use crate::agent::{Agents, Record, Signal};
 use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::Diffs;
@@ -96,7 +94,6 @@ pub(crate) struct MainLoop {
     losses: Losses,
     last_decision: LastDecision,
     written: Written,
-    accepted_texts: AcceptedTexts,
     kept_notes: KeptNotes,
     recording: Recording,
     judging: Judging,
@@ -201,7 +198,6 @@ impl MainLoop {
             written: Written::default(),
             last_decision: LastDecision::default(),
             agents: Agents::with(parts.choices, recording.is_on()),
-            accepted_texts: AcceptedTexts::default(),
             kept_notes,
             recording,
             judging,
@@ -327,24 +323,6 @@ impl MainLoop {
                 self.called(&session, request, call, caller, now);
                 self.release_soon(now);
             }
-            Event::Recorded {
-                session,
-                request,
-                call,
-                caller,
-                coverage,
-            } => {
-                // An agent that does not wait any more has cancelled it, and is told nothing.
-                if !caller.is_closed() || matches!(call, ToolCall::BeforeWrite(_)) {
-                    self.serve(&session, request, call, caller, coverage, now);
-                }
-            }
-            Event::Stepped {
-                session,
-                takes_context,
-                answer,
-            } => self.stepped(&session, takes_context, answer),
-            Event::HookedAgentEnded(session) => self.hooked_agent_ended(&session),
             Event::Kept(kept) => {
                 if self.recording.note(kept) {
                     self.lists.send_replace(self.recording.list());
@@ -450,7 +428,9 @@ impl MainLoop {
         for session in self.sessions.expired(now) {
             self.session_gone(&session, now);
         }
-        self.elapse_unhooked(now);
+        if let Some(look) = self.agents.next_look(now) {
+            self.recording.look(look);
+        }
         self.drop_told();
         if self.release.is_some_and(|at| at <= now) {
             self.release = None;
@@ -491,7 +471,7 @@ impl MainLoop {
         }
         if self.sessions.forget(session) {
             tracing::info!("session gone");
-            self.recording.left(session);
+            self.record(session, Record::Left);
             let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
             self.report_agents();

@@ -8,16 +8,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
-use pillion_changes::{FileState, Offer, Recorder, Store, StoreError, Tally, Turn, WriteOutcome};
+use pillion_changes::{FileState, Offer, Recorder, Store, StoreError, Tally, Turn};
 use pillion_discovery::{CompanionState, Environment, real_path};
-use pillion_protocol::{Note, Proposer};
+use pillion_protocol::Proposer;
 use pillion_system::Worker;
 use pillion_text::counted;
 use pillion_view::{Diff, DiffId, EndedTurn, ProposalKey};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::accepted_texts::AcceptedText;
+use crate::accepted_texts::{AcceptedText, AcceptedTexts};
+use crate::agent::{Look, Record};
 use crate::event::{Event, Events, Kept};
 use crate::ids::ViewId;
 use crate::sessions::SessionId;
@@ -77,6 +78,8 @@ pub(crate) struct Recording {
     is_stuck: Arc<AtomicBool>,
     /// True if the loop was told something else than the last job said.
     is_contradicted: Arc<AtomicBool>,
+    /// What people have accepted: what agents write of that, they have seen.
+    pub(crate) accepted_texts: AcceptedTexts,
     /// The number of bytes of texts that wait for the disk.
     waiting: Arc<AtomicUsize>,
     kept: Kept,
@@ -120,6 +123,7 @@ impl Recording {
             count: first_session(port),
             is_stuck: Arc::default(),
             is_contradicted,
+            accepted_texts: AcceptedTexts::default(),
             waiting: Arc::default(),
             kept: Kept {
                 problem,
@@ -223,43 +227,40 @@ impl Recording {
         }
     }
 
-    /// An agent is there whose hooks have not been heard of. The changes that are found are an event, as below.
-    pub(crate) fn attend(&mut self, session: &SessionId, agent: &'static str) {
-        let session = self.number(session);
-        self.glance_with(move |recorder| recorder.attend(session, agent));
-    }
-
-    /// An agent without hooks begins a turn, and does not wait. `accepted` are the texts that people have accepted.
-    pub(crate) fn attended_begins(&mut self, session: &SessionId, accepted: Vec<AcceptedText>) {
-        let session = self.number(session);
-        self.glance_with(move |recorder| recorder.attended_begins(session, seen_from(accepted)));
-    }
-
-    /// The hooks of an agent tell for the first time that a turn begins: it had none before.
-    pub(crate) fn attended_had_no_turn(&mut self, session: &SessionId) {
-        if let Some(session) = self.sessions.remove(session) {
-            self.order(move |recorder| recorder.attended_had_no_turn(session));
+    /// This is heard of an agent of this kind, whose changes are looked for. Those that are found are an event, as below.
+    pub(crate) fn heard(&mut self, session: &SessionId, agent: &'static str, record: Record) {
+        if let Record::Left | Record::HadNoTurn = record {
+            let Some(session) = self.sessions.remove(session) else {
+                return;
+            };
+            return self.order(move |it| match record {
+                Record::HadNoTurn => it.attended_had_no_turn(session),
+                _ => it.left(session),
+            });
+        }
+        let (session, accepted) = (self.number(session), self.accepted_texts.all());
+        match record {
+            Record::Attend => self.glance_with(move |it| it.attend(session, agent)),
+            Record::Begins => {
+                self.glance_with(move |it| it.attended_begins(session, seen_from(accepted)));
+            }
+            _ => self.keep(move |it| {
+                it.attended_is_heard(session);
+                Ok(())
+            }),
         }
     }
 
-    /// An agent without hooks has done something.
-    pub(crate) fn attended_is_heard(&mut self, session: &SessionId) {
-        let session = self.number(session);
-        self.order_with(0, move |recorder| {
-            recorder.attended_is_heard(session);
-            Ok(())
-        });
-    }
-
-    /// Nothing has changed for a while, so that the turn of an agent without hooks is over.
-    pub(crate) fn attended_is_quiet(&mut self, session: &SessionId, accepted: Vec<AcceptedText>) {
-        let session = self.number(session);
-        self.glance_with(move |recorder| recorder.attended_is_quiet(session, seen_from(accepted)));
-    }
-
     /// Looks for what has changed, for agents without hooks.
-    pub(crate) fn glance(&self, accepted: Vec<AcceptedText>) {
-        self.glance_with(move |recorder| recorder.glance(seen_from(accepted)));
+    pub(crate) fn look(&mut self, look: Look) {
+        let accepted = self.accepted_texts.all();
+        match look {
+            Look::Now => self.glance_with(move |it| it.glance(seen_from(accepted))),
+            Look::AtEnd(session) => {
+                let session = self.number(&session);
+                self.glance_with(move |it| it.attended_is_quiet(session, seen_from(accepted)));
+            }
+        }
     }
 
     fn glance_with(
@@ -320,15 +321,15 @@ impl Recording {
         self.hold(session, before, resume);
     }
 
-    /// A call has run. `accepted` are the texts that people have accepted.
-    pub(crate) fn after(&mut self, session: &SessionId, id: String, accepted: Vec<AcceptedText>) {
-        let session = self.number(session);
+    /// A call has run.
+    pub(crate) fn after(&mut self, session: &SessionId, id: String) {
+        let (session, accepted) = (self.number(session), self.accepted_texts.all());
         self.order(move |recorder| recorder.after(session, &id, seen_from(accepted)));
     }
 
     /// A call has failed, as [`after`](Self::after).
-    pub(crate) fn failed(&mut self, session: &SessionId, id: String, accepted: Vec<AcceptedText>) {
-        let session = self.number(session);
+    pub(crate) fn failed(&mut self, session: &SessionId, id: String) {
+        let (session, accepted) = (self.number(session), self.accepted_texts.all());
         self.order(move |recorder| {
             recorder.failed(session, &id, |path| {
                 let mut accepted = accepted.iter();
@@ -390,13 +391,6 @@ impl Recording {
         });
     }
 
-    /// A session has ended.
-    pub(crate) fn left(&mut self, session: &SessionId) {
-        if let Some(session) = self.sessions.remove(session) {
-            self.order(move |recorder| recorder.left(session));
-        }
-    }
-
     /// The companion ends: if a person has closed its last view, the turns end with it.
     pub(crate) fn ends(&self, is_by_person: bool) {
         self.order(move |recorder| recorder.ends(is_by_person));
@@ -442,23 +436,10 @@ impl Recording {
         });
     }
 
-    /// The person has these notes on a proposal.
-    pub(crate) fn noted(&self, id: DiffId, notes: Vec<Note>) {
-        self.order_with(0, move |recorder| recorder.noted(id.0, notes));
-    }
-
-    /// All views of a proposal have closed.
-    pub(crate) fn let_go(&self, id: DiffId) {
-        self.order_with(0, move |recorder| {
-            recorder.let_go(id.0);
-            Ok(())
-        });
-    }
-
     /// Tells when all is kept that was said until now, or will not be.
     pub(crate) fn is_kept(&self) -> oneshot::Receiver<()> {
         let (done, kept) = oneshot::channel();
-        self.order_with(0, move |_| {
+        self.keep(move |_| {
             drop(done);
             Ok(())
         });
@@ -481,21 +462,6 @@ impl Recording {
         }
     }
 
-    /// This came of what a person has accepted.
-    pub(crate) fn came_of(&self, id: DiffId, outcome: WriteOutcome) {
-        self.order_with(0, move |recorder| recorder.came_of(id.0, outcome));
-    }
-
-    /// A proposal is shown no longer.
-    pub(crate) fn closed(&self, id: DiffId) {
-        self.order_with(0, move |recorder| recorder.closed(id.0));
-    }
-
-    /// The companion ends, nobody decides about what waits, and its agents still ask.
-    pub(crate) fn leave_all(&self) {
-        self.order_with(0, Recorder::leave_all);
-    }
-
     /// Finds what nobody has decided about when a companion of these folders was killed: an event, if there is something.
     pub(crate) fn find_left(&self) {
         let (roots, events) = (self.roots.clone(), self.events.clone());
@@ -508,14 +474,9 @@ impl Recording {
         });
     }
 
-    /// No proposal is shown any longer.
-    pub(crate) fn closed_all(&self) {
-        self.order_with(0, Recorder::closed_all);
-    }
-
     /// A view has left: what the person wrote in it can be offered in another.
     pub(crate) fn view_left(&self, view: ViewId) {
-        self.order_with(0, move |recorder| recorder.view_left(view.0.into()));
+        self.keep(move |recorder| recorder.view_left(view.0.into()));
         self.offer();
     }
 
@@ -536,7 +497,7 @@ impl Recording {
     /// Looks for what the person wrote in earlier proposals of the files that wait.
     pub(crate) fn offer(&self) {
         let events = self.events.clone();
-        self.order_with(0, move |recorder| {
+        self.keep(move |recorder| {
             send_offers(&events, recorder.offers(None)?);
             Ok(())
         });
@@ -562,6 +523,14 @@ impl Recording {
         if let Some(worker) = &self.worker {
             worker.order(Job::new(true, job));
         }
+    }
+
+    /// Does this with the recorder. What nobody has seen does not change by it.
+    pub(crate) fn keep(
+        &self,
+        job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static,
+    ) {
+        self.order_with(0, job);
     }
 
     /// A job with so many bytes of texts, unless too many wait already, as when the disk hangs.

@@ -19,13 +19,10 @@ const SILENCE: Duration = Duration::from_secs(2 * 60);
 /// The words for an agent that it has not sent to its model yet.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    waiting: Option<Waiting>,
-    /// Those that a hook has got. The agent has them when it goes on: a person who breaks off the prompt that carries them, or who
-    /// ends the agent, takes them out of its conversation.
-    handed: Vec<Remark>,
-    /// Those that went into the answers to calls, each with the session to whose proposal. The agent has them when it goes on; what
-    /// its conversation has of that call, the next prompt does not take out.
-    answered: Vec<(SessionId, Remark)>,
+    /// Those that the agent may not have, in the order in which they were said.
+    remarks: Vec<(Place, Remark)>,
+    /// The way of those that wait; a hook's if none does.
+    way: Way,
     /// The person's edits of texts that the agent is writing.
     edits: Vec<String>,
     /// The names of those that the agent has, or that nobody will read any more.
@@ -34,17 +31,23 @@ pub(crate) struct Notes {
     sent: Vec<String>,
 }
 
-#[derive(Debug)]
-struct Waiting {
-    /// The oldest is the first.
-    remarks: Vec<Remark>,
-    way: Way,
+/// Where a remark is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Waits,
+    /// A hook has got it. The agent has it when it goes on: a person who breaks off the prompt that carries it, or who ends the agent,
+    /// takes it out of its conversation.
+    Handed,
+    /// It went into the answer to a call, to the proposal of this session. The agent has it when it goes on; what its conversation has
+    /// of that call, the next prompt does not take out.
+    Answered(SessionId),
 }
 
 /// The way in which notes that wait come into the next prompt.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum Way {
     /// A hook adds them.
+    #[default]
     Hook,
     /// They are shown in place of the selection.
     Selection {
@@ -59,84 +62,86 @@ impl Notes {
     /// A remark waits, for a hook that takes it or for the next prompt of an agent without hooks. A rejection ends the turn of such a
     /// one.
     pub(crate) fn add(&mut self, remark: Remark, context: &IdeContext, now: Instant) {
-        let is_over = match self.waiting.as_ref().map(|it| &it.way) {
-            Some(Way::Selection { ends, .. }) => *ends <= now,
-            _ => false,
-        } || !remark.note.is_accepted;
-        let way = match remark.note.is_for_hook {
+        let is_over = !remark.note.is_accepted
+            || matches!(&self.way, Way::Selection { ends, .. } if *ends <= now);
+        self.way = match remark.note.is_for_hook {
             true => Way::Hook,
             false => Way::Selection {
                 before: selected(context).map(str::to_owned),
                 ends: if is_over { now } else { now + SILENCE },
             },
         };
-        let waiting = self.waiting_mut();
-        waiting.way = way;
-        waiting.remarks.push(remark);
+        self.remarks.push((Place::Waits, remark));
     }
 
     /// This remark is in the answer to a call of this session's.
     pub(crate) fn add_answered(&mut self, to: &SessionId, remark: Remark) {
-        self.answered.push((Arc::clone(to), remark));
+        self.remarks.push((Place::Answered(Arc::clone(to)), remark));
     }
 
     /// What was answered to this session has not reached the agent.
     pub(crate) fn is_unanswered(&mut self, session: &SessionId) {
-        let its = self.answered.extract_if(.., |(to, _)| to == session);
-        let its: Vec<_> = its.map(|(_, remark)| remark).collect();
-        self.wait_again(its);
+        self.goes(&Place::Answered(Arc::clone(session)), &Place::Waits);
     }
 
     /// The agent's model goes on: it has what its hooks have got.
     pub(crate) fn goes_on(&mut self) {
-        self.has_prompt();
-        self.has_answers();
+        self.has(|place, _| *place != Place::Waits);
     }
 
     /// The agent's model has read its prompt.
     pub(crate) fn has_prompt(&mut self) {
-        let handed = std::mem::take(&mut self.handed);
-        self.told.extend(names(&handed));
-    }
-
-    fn has_answers(&mut self) {
-        let answered = self.answered.drain(..).map(|(_, it)| it.name().to_owned());
-        self.told.extend(answered);
+        self.has(|place, _| *place == Place::Handed);
     }
 
     /// Another prompt is sent, and the agent has not gone on: what went with the last one waits again.
     pub(crate) fn is_prompted_again(&mut self) {
-        self.has_answers();
-        let handed = std::mem::take(&mut self.handed);
-        self.wait_again(handed);
+        self.has(|place, _| matches!(place, Place::Answered(_)));
+        self.goes(&Place::Handed, &Place::Waits);
     }
 
-    fn wait_again(&mut self, remarks: Vec<Remark>) {
-        if !remarks.is_empty() {
-            self.put_back(remarks);
-        }
+    /// What is at one place is at the other from now on.
+    fn goes(&mut self, from: &Place, to: &Place) {
+        let those = self.remarks.iter_mut().filter(|(place, _)| place == from);
+        those.for_each(|(place, _)| place.clone_from(to));
+        self.way_of_none();
     }
 
     /// Remarks that were taken for a hook wait again, before all that came later.
     pub(crate) fn put_back(&mut self, remarks: Vec<Remark>) {
-        self.waiting_mut().remarks.splice(0..0, remarks);
+        let waiting = remarks.into_iter().map(|it| (Place::Waits, it));
+        self.remarks.splice(0..0, waiting);
     }
 
-    fn waiting_mut(&mut self) -> &mut Waiting {
-        self.waiting.get_or_insert_with(|| Waiting {
-            remarks: Vec::new(),
-            way: Way::Hook,
-        })
+    fn waiting(&self) -> impl DoubleEndedIterator<Item = &Remark> {
+        let waiting = { self.remarks.iter() }.filter(|(place, _)| *place == Place::Waits);
+        waiting.map(|(_, it)| it)
+    }
+
+    /// The agent has these remarks, or nobody will read them any more. Returns true if there are some.
+    fn has(&mut self, mut is_its: impl FnMut(&Place, &Remark) -> bool) -> bool {
+        let its = self.remarks.extract_if(.., |(place, it)| is_its(place, it));
+        let names: Vec<_> = its.map(|(_, it)| it.name().to_owned()).collect();
+        let is_some = !names.is_empty();
+        self.told.extend(names);
+        self.way_of_none();
+        is_some
+    }
+
+    fn way_of_none(&mut self) {
+        if self.waiting().next().is_none() {
+            self.way = Way::Hook;
+        }
     }
 
     /// Returns true if there are remarks that the agent may not have.
     pub(crate) fn wait(&self) -> bool {
-        self.unread().next().is_some()
+        !self.remarks.is_empty()
     }
 
     /// Returns when an agent without hooks gets the remarks that wait for it.
     pub(crate) fn told(&self) -> Option<String> {
-        let remark = self.waiting.as_ref()?.remarks.last()?;
+        let remark = self.waiting().next_back()?;
         Some(remark.told(self.are_for_hook(), false).message)
     }
 
@@ -149,24 +154,21 @@ impl Notes {
     pub(crate) fn read(&mut self, context: Arc<IdeContext>) -> Arc<IdeContext> {
         let read = self.placed(context, true);
         if self.shown() > 0 {
-            self.tell(usize::MAX);
+            self.has_newest(usize::MAX);
         }
         read
     }
 
     fn placed(&mut self, context: Arc<IdeContext>, is_all: bool) -> Arc<IdeContext> {
-        let Some(waiting) = &self.waiting else {
-            return context;
-        };
-        let Way::Selection { before, .. } = &waiting.way else {
+        let Way::Selection { before, .. } = &self.way else {
             return context;
         };
         let now = selected(&context);
         if now.is_some() && now != before.as_deref() {
-            self.tell(usize::MAX);
+            self.has_newest(usize::MAX);
             return context;
         }
-        let all = Vec::from_iter(&waiting.remarks);
+        let all: Vec<_> = self.waiting().collect();
         let count = if is_all { all.len() } else { fitting(&all) };
         let shown = shown_in(&all[all.len() - count..], &context);
         shown.map_or(context, Arc::new)
@@ -181,45 +183,35 @@ impl Notes {
     pub(crate) fn turn_begins(&mut self) -> bool {
         self.edits.clear();
         let shown = self.shown();
-        shown > 0 && self.tell(shown)
+        shown > 0 && self.has_newest(shown)
     }
 
     /// The agent's record of its session tells this. Returns true if it has remarks by that: those that are whole in what was
     /// selected, or all that it was shown when it sent a prompt that its model has answered.
     pub(crate) fn recorded(&mut self, recorded: &Recorded) -> bool {
         match recorded {
-            Recorded::Selected(text) => self.are_sent(|it| {
+            Recorded::Selected(text) => self.has(|place, it| {
                 let lines = format!("\n{}\n", it.text().trim_end_matches('\n'));
-                !it.is_cut() && format!("\n{text}\n").contains(&lines)
+                let is_whole = !it.is_cut() && format!("\n{text}\n").contains(&lines);
+                *place == Place::Waits && is_whole
             }),
             Recorded::Prompt => {
-                let all = self.waiting.as_ref().map_or(&[][..], |it| &it.remarks);
-                self.sent = names(&all[all.len() - self.shown()..]).collect();
+                let newest = self.waiting().rev().take(self.shown());
+                self.sent = newest.map(|it| it.name().to_owned()).collect();
                 false
             }
             Recorded::Answer => {
                 let sent = std::mem::take(&mut self.sent);
-                self.are_sent(|it| sent.iter().any(|name| name == it.name()))
+                let is_sent = |it: &Remark| sent.iter().any(|name| name == it.name());
+                self.has(|place, it| *place == Place::Waits && is_sent(it))
             }
         }
-    }
-
-    /// The agent has these remarks. Returns true if there were some.
-    fn are_sent(&mut self, is_sent: impl Fn(&Remark) -> bool) -> bool {
-        let Some(waiting) = self.waiting.as_mut() else {
-            return false;
-        };
-        let sent: Vec<_> = waiting.remarks.extract_if(.., |it| is_sent(it)).collect();
-        self.waiting.take_if(|it| it.remarks.is_empty());
-        self.told.extend(names(&sent));
-        !sent.is_empty()
     }
 
     /// The agent, which never says that a prompt was sent, does what it does in a turn only. Returns true if that is one which began
     /// after the remarks came: it has those that it was shown.
     pub(crate) fn works(&mut self, now: Instant) -> bool {
-        let waiting = self.waiting.as_mut().map(|it| &mut it.way);
-        let Some(Way::Selection { ends, .. }) = waiting else {
+        let Way::Selection { ends, .. } = &mut self.way else {
             return false;
         };
         let is_next = *ends <= now;
@@ -229,16 +221,16 @@ impl Notes {
 
     /// The number of remarks that wait and do not stand in place of the selection with this one, as there is no room for all.
     pub(crate) fn displaced_by(&self, remark: &Remark) -> usize {
-        let waiting = self.waiting.iter().flat_map(|it| &it.remarks);
-        let all: Vec<_> = waiting.chain([remark]).collect();
+        let all: Vec<_> = self.waiting().chain([remark]).collect();
         all.len() - fitting(&all)
     }
 
     /// The number of remarks that stand in place of the selection.
     pub(crate) fn shown(&self) -> usize {
-        let waiting = self.waiting.as_ref();
-        let waiting = waiting.filter(|it| matches!(it.way, Way::Selection { .. }));
-        waiting.map_or(0, |it| fitting(&Vec::from_iter(&it.remarks)))
+        match self.way {
+            Way::Hook => 0,
+            Way::Selection { .. } => fitting(&self.waiting().collect::<Vec<_>>()),
+        }
     }
 
     /// Takes all that waits, edits first, for a hook that tells it after a tool has run.
@@ -250,22 +242,19 @@ impl Notes {
 
     /// Takes the remarks that wait, for a hook that tells them with the prompt.
     pub(crate) fn hand(&mut self) -> Option<String> {
-        let remarks = self.waiting.take()?.remarks;
-        let text = text(&remarks);
-        self.handed.extend(remarks);
-        Some(text)
+        let text = text(self.waiting());
+        self.goes(&Place::Waits, &Place::Handed);
+        (!text.is_empty()).then_some(text)
     }
 
-    /// The agent has this many of the remarks that wait, the newest ones, or nobody will read them any more. Returns true if there
-    /// were some.
-    fn tell(&mut self, count: usize) -> bool {
-        let Some(Waiting { remarks, .. }) = &mut self.waiting else {
-            return false;
-        };
-        let told = remarks.split_off(remarks.len().saturating_sub(count));
-        self.told.extend(names(&told));
-        self.waiting.take_if(|it| it.remarks.is_empty());
-        true
+    /// The agent has this many of the remarks that wait, the newest ones. Returns true if there are some.
+    fn has_newest(&mut self, count: usize) -> bool {
+        let mut older = self.waiting().count().saturating_sub(count);
+        self.has(|place, _| {
+            let is_newer = *place == Place::Waits && older == 0;
+            older -= usize::from(*place == Place::Waits && older > 0);
+            is_newer
+        })
     }
 
     /// Takes the names of the remarks that the agent has.
@@ -275,35 +264,30 @@ impl Notes {
 
     /// The remarks that the agent may not have.
     pub(crate) fn unread(&self) -> impl Iterator<Item = &Remark> {
-        let answered = self.answered.iter().map(|(_, it)| it);
-        answered.chain(self.untold())
+        self.remarks.iter().map(|(_, it)| it)
     }
 
     /// Those of them that are not on their way to it.
     pub(crate) fn untold(&self) -> impl Iterator<Item = &Remark> {
-        let waiting = self.waiting.iter().flat_map(|it| &it.remarks);
-        self.handed.iter().chain(waiting)
+        let untold = { self.remarks.iter() }.filter(|(it, _)| !matches!(it, Place::Answered(_)));
+        untold.map(|(_, it)| it)
     }
 
     /// The remarks that the agent may not have, to be changed.
     pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Remark> {
-        let waiting = self.waiting.iter_mut().flat_map(|it| &mut it.remarks);
-        let answered = self.answered.iter_mut().map(|(_, it)| it);
-        answered.chain(&mut self.handed).chain(waiting)
+        self.remarks.iter_mut().map(|(_, it)| it)
     }
 
     /// Returns true if a hook is to take those that wait.
     pub(crate) fn are_for_hook(&self) -> bool {
-        let waiting = self.waiting.as_ref();
-        waiting.is_none_or(|it| matches!(it.way, Way::Hook))
+        matches!(self.way, Way::Hook)
     }
 
     /// Takes the remarks that the agent may not have, for whoever may not be able to pass them on.
     pub(crate) fn take_remarks(&mut self) -> Option<Vec<Remark>> {
-        let answered = self.answered.drain(..).map(|(_, it)| it);
-        let handed: Vec<_> = answered.chain(self.handed.drain(..)).collect();
-        self.wait_again(handed);
-        Some(self.waiting.take()?.remarks)
+        self.way = Way::Hook;
+        let remarks: Vec<_> = self.remarks.drain(..).map(|(_, it)| it).collect();
+        (!remarks.is_empty()).then_some(remarks)
     }
 }
 
@@ -314,11 +298,6 @@ impl Notes {
         remark.note.is_for_hook = true;
         self.add(remark, &IdeContext::default(), Instant::now());
     }
-}
-
-/// The names by which these are kept.
-pub(super) fn names(remarks: &[Remark]) -> impl Iterator<Item = String> {
-    remarks.iter().map(|it| it.name().to_owned())
 }
 
 /// All of these, as the agent's model reads them.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use pillion_protocol::remarks;
 
 use super::Agents;
-use super::notes::{names, text};
+use super::notes::text;
 use crate::event::Waiter;
 use crate::remark::Remark;
 use crate::sessions::SessionId;
@@ -76,7 +76,10 @@ impl Agents {
         }
         let handed = self.handed.open.remove(&number)?;
         match self.agents.get_mut(&handed.session) {
-            _ if is_passed_on => self.told.extend(names(&handed.remarks)),
+            _ if is_passed_on => {
+                let names = handed.remarks.iter().map(|it| it.name().to_owned());
+                self.told.extend(names);
+            }
             Some(agent) => agent.notes.put_back(handed.remarks),
             None => {
                 let left = handed.remarks.into_iter().map(Remark::without_outcome);

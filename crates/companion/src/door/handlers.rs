@@ -49,8 +49,8 @@ pub(super) fn table() -> Table {
         .later::<Focus>(MainLoop::focus)
         .later::<SendNotes>(MainLoop::send_notes)
         .on::<Mention>(MainLoop::point_to)
-        .on::<SetReview>(MainLoop::set_review)
-        .on::<GetReview>(MainLoop::get_review)
+        .on::<SetReview>(|it, set| it.choose(Some(set.choice), set.number))
+        .on::<GetReview>(|it, get| it.choose(None, get.number))
         .on::<Recount>(MainLoop::recount)
         .on::<Lost>(MainLoop::lost)
 }

@@ -90,7 +90,15 @@ impl MainLoop {
             }
             _ => None,
         };
-        let resume = resume(session, request, call, caller);
+        let session_of_call = Arc::clone(session);
+        let resume = move |coverage| {
+            Event::Asked(Self::task("recorded call", move |it, now| {
+                // An agent that does not wait any more has cancelled it, and is told nothing.
+                if !caller.is_closed() || matches!(call, ToolCall::BeforeWrite(_)) {
+                    it.serve(&session_of_call, request, call, caller, coverage, now);
+                }
+            }))
+        };
         self.take_step(session, agent, step, whole, resume, now);
     }
 
@@ -321,23 +329,6 @@ fn goes_on(call: &ToolCall) -> bool {
 /// Answers a call. An agent that does not wait any more needs no answer.
 pub(super) fn answer(caller: Caller, answer: Result<Answer, String>) {
     let _ = caller.send(answer);
-}
-
-/// The event with which a call goes on.
-fn resume(
-    session: &SessionId,
-    request: RequestId,
-    call: ToolCall,
-    caller: Caller,
-) -> impl FnOnce(Coverage) -> Event + Send + 'static {
-    let session = Arc::clone(session);
-    move |coverage| Event::Recorded {
-        session,
-        request,
-        call,
-        caller,
-        coverage,
-    }
 }
 
 /// A question, as the rules of hooks know it.

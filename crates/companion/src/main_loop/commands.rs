@@ -7,11 +7,9 @@ use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::Dialect;
 #[cfg(unix)]
 use pillion_protocol::ProcessChoice;
-use pillion_view::ask::{
-    AgentOfHook, DiffRef, GetReview, Hook, Mention, PendingDiff, Recount, Refused, SetReview,
-};
+use pillion_view::ask::{AgentOfHook, DiffRef, Hook, Mention, PendingDiff, Recount, Refused};
 use pillion_view::changes::ChangesAct;
-use pillion_view::{Answering, Chosen, Options, ProposalKey, Reply};
+use pillion_view::{Answering, Options, ProposalKey, Reply};
 use tokio::sync::oneshot;
 
 use super::MainLoop;
@@ -53,14 +51,6 @@ impl MainLoop {
         let outbox = self.sessions.outbox(&session)?;
         outbox.push_mention(outbox::Mention { path, lines });
         Some(agent)
-    }
-
-    pub(crate) fn set_review(&mut self, set: SetReview) -> Chosen {
-        self.choose(Some(set.choice), set.number)
-    }
-
-    pub(crate) fn get_review(&mut self, get: GetReview) -> Chosen {
-        self.choose(None, get.number)
     }
 
     /// What the person has chosen for agents, if nothing here is lost with the front ends.

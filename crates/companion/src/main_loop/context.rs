@@ -31,7 +31,7 @@ impl MainLoop {
         if self.agents.are_at_work(now) {
             return tracing::debug!(path = file.path, "written in a turn");
         }
-        let accepted = self.accepted_texts.all();
+        let accepted = self.recording.accepted_texts.all();
         self.checks
             .check_saved(file, accepted, self.judging.store());
     }

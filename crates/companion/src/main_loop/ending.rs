@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use pillion_changes::Recorder;
 use pillion_discovery::unended::Ended;
 use pillion_view::Leaving;
 use tokio::sync::mpsc;
@@ -86,9 +87,9 @@ impl MainLoop {
             self.release_guards();
         }
         if ending == Ending::Asks {
-            self.recording.leave_all();
+            self.recording.keep(Recorder::leave_all);
         }
-        self.recording.closed_all();
+        self.recording.keep(Recorder::closed_all);
         self.views.send_stopped();
         let outboxes = self.sessions.outboxes();
         let delivered = async {

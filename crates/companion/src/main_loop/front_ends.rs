@@ -84,11 +84,12 @@ impl MainLoop {
             Tell::Notes { key, notes } => {
                 if let Some((of, path)) = self.diffs.notes_of(key) {
                     let all = self.kept_notes.keep_on(view, &of, path, notes);
-                    self.recording.noted(key.id, all.clone());
+                    let noted = all.clone();
+                    self.recording.keep(move |it| it.noted(key.id.0, noted));
                     // If all views leave before anybody decides, the agent reads them.
                     self.diffs.note(key.id, all, Vec::new());
                 } else if self.diffs.newest(key.id).is_none() {
-                    self.recording.noted(key.id, notes);
+                    self.recording.keep(move |it| it.noted(key.id.0, notes));
                 }
             }
             Tell::RowNotes { id, notes } => {
@@ -163,7 +164,7 @@ impl MainLoop {
             // As when an editor ends (C5.7).
             ShownResult::Unseen => {
                 self.views.close(key, CloseReason::Overruled);
-                self.recording.closed(key.id);
+                self.recording.keep(move |it| it.closed(key.id.0));
                 self.forget_told_notes(key);
                 match self.diffs.unseen(key) {
                     Ok(actions) => actions,
@@ -179,7 +180,10 @@ impl MainLoop {
 
     pub(super) fn tell_closed(&mut self, key: ProposalKey, closed: Closed) {
         if let Some(text) = closed.text {
-            self.recording.let_go(key.id);
+            self.recording.keep(move |it| {
+                it.let_go(key.id.0);
+                Ok(())
+            });
             let actions = self.diffs.closed(key, text);
             self.perform(actions);
         }
@@ -197,7 +201,7 @@ impl MainLoop {
     }
 
     /// The person chooses when agents ask, all or that of this number, or wants to know it.
-    pub(super) fn choose(&mut self, choice: Option<ReviewChoice>, number: Option<u64>) -> Chosen {
+    pub(crate) fn choose(&mut self, choice: Option<ReviewChoice>, number: Option<u64>) -> Chosen {
         if choice == Some(ReviewChoice::Changes) {
             return self.look(None);
         }

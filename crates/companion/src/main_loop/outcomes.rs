@@ -45,7 +45,7 @@ impl MainLoop {
                 Action::Close { key, reason } => {
                     tracing::info!(id = %key.id, ?reason, "diff closed");
                     if !matches!(reason, CloseReason::Settled | CloseReason::Overruled) {
-                        self.recording.closed(key.id);
+                        self.recording.keep(move |it| it.closed(key.id.0));
                     }
                     self.views.close(key, reason);
                 }
@@ -132,7 +132,7 @@ impl MainLoop {
             .as_ref()
             .filter(|it| is_hooks || (is_known && (it.is_told || it.is_of_cell())))
         {
-            self.accepted_texts.accepted(accepted);
+            self.recording.accepted_texts.accepted(accepted);
         }
         match outbox {
             // An agent that gets both answers goes by the first.
@@ -189,7 +189,7 @@ impl MainLoop {
             self.kept_notes.keep_as(remark.name(), remark.note.clone());
         }
         self.report_status();
-        self.recording.came_of(id, outcome);
+        self.recording.keep(move |it| it.came_of(id.0, outcome));
     }
 
     pub(super) fn report_lost(&mut self, lost::Told { of, view, lost }: lost::Told) {

@@ -2,6 +2,7 @@
 //! agent, and each step of its work is recorded. Most of those with command hooks are not connected, so that each of their sessions has
 //! one here. Of those whose hooks tell nothing the changes are found by looking.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::recorder::{Call, Coverage, Glance};
@@ -12,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::MainLoop;
 use super::calls::answer;
-use crate::agent::{Agent, Effect, Look, Record, Signal};
+use crate::agent::{Agent, Effect, Record, Signal};
 use crate::diffs::Answer;
 use crate::event::Event;
 use crate::sessions::SessionId;
@@ -50,18 +51,9 @@ impl MainLoop {
         }
     }
 
-    fn record(&mut self, session: &SessionId, record: Record) {
-        let recording = &mut self.recording;
-        match record {
-            Record::Attend => {
-                let agent = self.agents.get(session);
-                agent.inspect(|it| recording.attend(session, it.kind.name()));
-            }
-            Record::Begins => recording.attended_begins(session, self.accepted_texts.all()),
-            Record::Heard => recording.attended_is_heard(session),
-            Record::Left => recording.left(session),
-            Record::HadNoTurn => recording.attended_had_no_turn(session),
-        }
+    pub(super) fn record(&mut self, session: &SessionId, record: Record) {
+        let kind = self.agents.get(session).map_or("", |it| it.kind.name());
+        self.recording.heard(session, kind, record);
     }
 
     /// A hook of an agent tells a step of its work, or of a subagent's. `resume` comes when the texts before it are kept, or at
@@ -78,7 +70,6 @@ impl MainLoop {
         self.signal(session, Signal::Takes(&step, subagent.is_some()), now);
         let agents = self.agents.get(session);
         let process = agents.and_then(|it| Some(it.process?.pid));
-        let accepted = || self.accepted_texts.all();
         let recording = &mut self.recording;
         match (step, subagent) {
             (WorkStep::TurnBegins(prompt), _) => {
@@ -95,8 +86,8 @@ impl MainLoop {
                     move || whole.is_some_and(|it| subagents::changes(agent, &it).is_nothing());
                 return recording.before(session, agent.name(), call, is_nothing, resume);
             }
-            (WorkStep::CallEnds(id), _) => recording.after(session, id, accepted()),
-            (WorkStep::CallFails(id), _) => recording.failed(session, id, accepted()),
+            (WorkStep::CallEnds(id), _) => recording.after(session, id),
+            (WorkStep::CallFails(id), _) => recording.failed(session, id),
             (WorkStep::TurnEnds, Some(subagent)) => recording.subagent_ended(session, subagent),
             (WorkStep::TurnEnds, None) => {
                 self.written.call_ended(now);
@@ -140,10 +131,11 @@ impl MainLoop {
             WorkStep::CallBegins(call) => call.subagent.clone(),
             _ => None,
         };
-        let resume = Event::Stepped {
-            session: session.clone(),
-            takes_context: work.takes_context,
-            answer,
+        let (stepped, takes_context) = (Arc::clone(&session), work.takes_context);
+        let resume = move |_| {
+            Event::Asked(Self::task("step", move |it, _| {
+                it.stepped(&stepped, takes_context, answer);
+            }))
         };
         let working = self.agents.working();
         self.take_step(
@@ -151,7 +143,7 @@ impl MainLoop {
             work.agent,
             (work.step, subagent),
             None,
-            |_| resume,
+            resume,
             now,
         );
         if working != self.agents.working() {
@@ -182,7 +174,7 @@ impl MainLoop {
     }
 
     /// Everything before a step is kept: the agent goes on, and its model is told what waits for it.
-    pub(super) fn stepped(
+    fn stepped(
         &mut self,
         session: &SessionId,
         takes_context: bool,
@@ -195,9 +187,9 @@ impl MainLoop {
         let _ = answer.send(told);
     }
 
-    pub(super) fn hooked_agent_ended(&mut self, session: &SessionId) {
-        if self.agents.remove(session, Instant::now()).is_some() {
-            self.recording.left(session);
+    fn hooked_agent_ended(&mut self, session: &SessionId, now: Instant) {
+        if self.agents.remove(session, now).is_some() {
+            self.record(session, Record::Left);
             self.report_status();
         }
     }
@@ -207,7 +199,10 @@ impl MainLoop {
         let (session, events) = (session.clone(), self.events.clone());
         let wait = move || {
             if process::wait_for_end(agent) {
-                let _ = events.send(Event::HookedAgentEnded(session));
+                let ended = Self::task("a hooked agent's end", move |it, now| {
+                    it.hooked_agent_ended(&session, now);
+                });
+                let _ = events.send(Event::Asked(ended));
             }
         };
         if let Err(error) = spawn("agent", wait) {
@@ -236,17 +231,5 @@ impl MainLoop {
         let sessions = numbers.filter_map(|number| self.recording.session(*number));
         let sessions: Vec<_> = sessions.collect();
         self.agents.looked(glance, &sessions, now);
-    }
-
-    pub(super) fn elapse_unhooked(&mut self, now: Instant) {
-        let accepted = || self.accepted_texts.all();
-        match self.agents.next_look(now) {
-            Some(Look::Now) => self.recording.glance(accepted()),
-            Some(Look::AtEnd(session)) => {
-                let accepted = accepted();
-                self.recording.attended_is_quiet(&session, accepted);
-            }
-            None => {}
-        }
     }
 }

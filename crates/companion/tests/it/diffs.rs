@@ -396,7 +396,7 @@ async fn of_two_changes_beside_the_same_text_both_are_accepted_once() {
             session: None,
             process: None,
         };
-        let hook = pillion_view::Client::new(&companion.state()).unwrap();
+        let hook = Client::new(&companion.state()).unwrap();
         let proposed = spawn_blocking(move || hook.ask(propose).map(|()| hook));
         if is_shown {
             assert_eq!(&*companion.editor.show().await.proposed, hooks);
@@ -508,7 +508,8 @@ async fn what_was_written_and_deleted_again_is_accepted_unasked() {
         status(&mut companion, says("written")).await;
         fs::remove_file(&path).unwrap();
         let (_second, diff) = ask(&mut companion, second, (&path, "two\n"), true).await;
-        let ruling = companion.first_ruling(&diff.unwrap(), accepted("two\n"));
-        assert_eq!(ruling.await, Ruling::Settled(None), "{first:?} {second:?}");
+        let diff = diff.unwrap();
+        let ruling = companion.first_ruling(&diff, accepted("two\n")).await;
+        assert_eq!(ruling, Ruling::Settled(None), "{first:?} {second:?}");
     }
 }
