@@ -200,19 +200,25 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: VimV
 fn what_is_typed_twice_does_not_close_the_next_proposal(version: VimVersion) {
     let mut review = Review::with(
         version,
+        // As soon as Vim waits for a key there: with a timer, a busy machine gave the person time to look.
         "let g:again = ''
-         func TypeAgain(timer)
+         func TypeAgain()
            if bufname() =~ 'pillion://.*/b.txt' && g:again != ''
-             call feedkeys(remove(g:, 'again'), 't')
-             let g:again = ''
+             let [keys, g:again] = [g:again, '']
+             call feedkeys(keys, 't')
            endif
          endfunc
-         call timer_start(1, 'TypeAgain', {'repeat': -1})",
+         autocmd SafeState * call TypeAgain()",
     );
     let other = review.world.home.file("b.txt", "b\n");
     for (again, keys) in [(":q", ":q\\r"), ("ZQ", "ZQ"), ("<C-W>q", "\\<C-W>q")] {
         review.propose(PROPOSED);
         review.gemini.propose(&other, "B\n");
+        // It takes the place of the one that closes at once, while that is fresh.
+        review
+            .vim()
+            .pane()
+            .wait_for("Gemini CLI proposes b.txt", SOON);
         review.vim().command(&format!("let g:again = \"{keys}\""));
         review.vim().input(":q<CR>");
         let path = review.path.display().to_string();

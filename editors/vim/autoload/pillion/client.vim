@@ -154,6 +154,8 @@ def OnNotification(method: string, params: dict<any>, nul: string)
     endif
     status.Update()
     reload.Check()
+  elseif method == 'pillion/didChangeFile'
+    reload.Changed(params)
   elseif method == 'pillion/offerText'
     diff.Offer(params, nul)
   elseif method == 'window/showMessage'

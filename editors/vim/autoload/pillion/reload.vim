@@ -1,7 +1,8 @@
 vim9script
 
 # What agents write reaches the buffers: an unmodified one is read again, a modified one is left alone with a message.
-# There are no prompts, and nothing is lost. Vim itself compares and reads (|:checktime|).
+# There are no prompts, and nothing is lost. Pillion tells which files have changed; Vim itself compares and reads
+# (|:checktime|).
 
 import autoload './busy.vim'
 import autoload './client.vim'
@@ -11,17 +12,18 @@ import autoload './notify.vim'
 import autoload './others.vim'
 import autoload './utf8.vim'
 
-# The time between two looks, in milliseconds: short after something happened, ever longer until `REST`. The system
-# cannot tell Vim that a file was written. While a file is expected, no less often than `EXPECTING`.
+# The time until a look, in milliseconds, after something happened in Vim, and where the person is in the middle of a
+# command.
 const SOON = 50
-const EXPECTING = 1000
-const REST = 10000
+const AGAIN = 500
 
 # For how many seconds a file that an agent is about to write is watched.
 const EXPECTED_FOR = 10
 
 var timer = 0
-var delay = REST
+# The URIs of the files that Pillion watches, and the sizes of those that have changed since they were looked at.
+var watched: list<string> = []
+var news: dict<number> = {}
 # Until when each path is watched.
 var expected: dict<number> = {}
 # When each path was changed last, as far as it was looked at, and its size then.
@@ -98,7 +100,7 @@ enddef
 # What the person sees, what they changed, and what is expected.
 def Watched(): list<number>
   var buffers: dict<bool> = {}
-  for info in getbufinfo({bufloaded: 1})
+  for info in IsAgentHere() ? getbufinfo({bufloaded: 1}) : []
     if info.changed || !info.hidden && !empty(info.windows)
       buffers[info.bufnr] = true
     endif
@@ -112,6 +114,14 @@ def Watched(): list<number>
     endif
   endfor
   return keys(buffers)->map((_, buf) => str2nr(buf))->filter((_, buf) => files.PathOf(buf) != '')
+enddef
+
+# Has Pillion tell when the files of these buffers change.
+def Watch(buffers: list<number>)
+  const wanted = buffers->mapnew((_, buf) => files.Uri(files.PathOf(buf)))->sort()->uniq()
+  if wanted != watched && client.Notify('pillion/watch', {files: wanted})
+    watched = wanted
+  endif
 enddef
 
 # A file that was not there when its buffer was opened: Vim would only ask.
@@ -160,32 +170,40 @@ def Look(buffers: list<number>)
   endfor
 enddef
 
+# Looks at what has changed, and where something unsaved stood in the way.
 def Tick(_: number)
-  if !IsAgentHere() && empty(expected)
-    timer = 0
-    return
-  endif
-  delay = min([delay * 3 / 2, empty(expected) ? REST : EXPECTING])
-  timer = timer_start(delay, Tick)
   # Reading a file in the middle of a command would disturb.
   if index(['asked', 'command'], busy.With()) >= 0
     busy.Refresh()
-  else
-    Look(Watched())
+    Begin(AGAIN)
+    return
   endif
+  const buffers = Watched()
+  Watch(buffers)
+  # With another size a file is being written, and told of once more.
+  const IsTold = (path) => get(news, files.Uri(path), -1) == getfsize(path)
+  filter(stamps, (path, _) => !IsTold(path))
+  const meant = copy(buffers)->filter((_, buf) => IsTold(files.PathOf(buf)) || has_key(conflicts, files.PathOf(buf)))
+  news = {}
+  Look(meant)
 enddef
 
-def Begin(first: number)
+def Begin(after: number)
   timer_stop(timer)
-  delay = first
-  timer = timer_start(delay, Tick)
+  timer = timer_start(after, Tick)
 enddef
 
-# Looks at what is visible soon, and from now on, while an agent is here.
+# Looks soon at what matters now.
 export def Check()
-  if IsAgentHere()
+  if IsAgentHere() || !empty(watched)
     Begin(SOON)
   endif
+enddef
+
+# A file has another state on the disk. One that is gone has no size.
+export def Changed(params: dict<any>)
+  news[params.uri] = type(params.size) == v:t_number ? params.size : -1
+  Begin(0)
 enddef
 
 # Looks at these buffers now: they are about to be shown with what Pillion knows of their files.
@@ -209,6 +227,7 @@ export def Expect(path: string, merged: dict<any>)
   merges[path] = merged
   expected[path] = localtime() + EXPECTED_FOR
   Begin(SOON)
+  timer_start(EXPECTED_FOR * 1000 + 1000, (_) => Check())
 enddef
 
 def NoteNew()
@@ -250,8 +269,7 @@ enddef
 # From now on it is not.
 export def Detach()
   timer_stop(timer)
-  timer = 0
-  expected = {}
+  [expected, watched, news] = [{}, [], {}]
   augroup PillionReload
     autocmd!
   augroup END
