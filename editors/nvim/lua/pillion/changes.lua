@@ -8,87 +8,74 @@ local request = require("pillion.request")
 local row = require("pillion.row")
 local text = require("pillion.diff.text")
 local uri = require("pillion.uri")
+local written = require("pillion.written")
 
 local M = {}
 
 local TITLE = "Pillion: what agents have written"
 
---- The quickfix list, whether it has what was decided, too, and what names each of its lines.
-local list = { id = 0, has_all = false, keys = {} }
+--- The quickfix list, and whether it has what was decided, too.
+local list = { id = 0, has_all = false }
 
---- By the name of a change: { revision, path }, as they were listed last.
-local listed = {}
-
---- The entries of a change: one for each hunk that stands in the file.
+--- The entries of a change: one for each hunk that stands in the file. With each goes what it is about, and a key that
+--- names it whatever comes before it.
 local function entries(change)
-  local function entry(first, last, words, hunks)
-    local about = { id = change.id, hunks = hunks }
+  local function entry(nth, first, last, words)
+    local about = { id = change.id, revision = change.revision, path = change.path, hunks = #change.hunks }
+    about.key = change.id .. "/" .. nth
     return { filename = change.path, lnum = first, end_lnum = last, text = words, type = "I", user_data = about }
   end
   local found = {}
-  for _, hunk in ipairs(change.hunks) do
+  for nth, hunk in ipairs(change.hunks) do
     local first = hunk.lines.start + 1
-    found[#found + 1] = entry(first, math.max(hunk.lines["end"], first), hunk.label or change.label, #change.hunks)
+    found[nth] = entry(nth, first, math.max(hunk.lines["end"], first), hunk.label or change.label)
   end
   if #found == 0 then
     -- Nothing of it can be pointed to: it is gone, or not text.
-    found[1] = entry(1, 1, ("%s  %s"):format(change.label, change.shown), 0)
+    found[1] = entry(1, 1, 1, ("%s  %s"):format(change.label, change.shown))
   end
   return found
 end
 
---- The lines of the list, and what names each of them, whatever comes before it.
+--- The lines of the list.
 local function items_of(answer, has_all)
-  local items, keys = {}, {}
-  listed = {}
+  local items = {}
   for _, turn in ipairs(answer.turns) do
-    local found = {}
+    local found = { { text = turn.title, valid = 0, user_data = { key = turn.id } } }
     for _, change in ipairs(turn.changes) do
-      listed[change.id] = { revision = change.revision, path = change.path }
       if has_all or change.isUnseen then
-        for nth, item in ipairs(entries(change)) do
-          found[#found + 1] = { item = item, key = change.id .. "/" .. nth }
-        end
+        vim.list_extend(found, entries(change))
       end
     end
-    if #found > 0 then
-      table.insert(found, 1, { item = { text = turn.title, valid = 0 }, key = turn.id })
-      for _, it in ipairs(found) do
-        items[#items + 1], keys[#keys + 1] = it.item, it.key
-      end
-    end
+    vim.list_extend(items, #found > 1 and found or {})
   end
   if answer.leftOut > 0 then
     items[#items + 1] = { text = ("%d more changes are not listed"):format(answer.leftOut), valid = 0 }
   end
-  return items, keys
+  return items
 end
 
---- Where in the list with these keys the line is that was the nth, or the first one after it that is still there.
-local function place_of(nth, before, keys)
+--- What a line of the list is about.
+local function about(item)
+  return item and type(item.user_data) == "table" and item.user_data or {}
+end
+
+--- Where in a list the line is that was the nth before, or the first one after it that is still there.
+local function place_of(nth, before, items)
   local places = {}
-  for place, key in ipairs(keys) do
-    places[key] = place
+  for place, item in ipairs(items) do
+    places[about(item).key or ""] = place
   end
   for old = nth, #before do
-    if places[before[old]] then
-      return places[before[old]]
+    local key = about(before[old]).key
+    if places[key] then
+      return places[key]
     end
   end
-  return math.max(math.min(nth, #keys), 1)
+  return math.max(math.min(nth, #items), 1)
 end
 
-local function ask(done)
-  request.ask("pillion/changes", vim.empty_dict(), function(answer)
-    if type(answer.problem) == "string" then
-      notify.error(notify.visible(answer.problem))
-    else
-      done(answer)
-    end
-  end)
-end
-
-local function is_kept()
+function M.is_kept()
   return list.id ~= 0 and vim.fn.getqflist({ id = list.id }).id == list.id
 end
 
@@ -97,11 +84,20 @@ local function is_in_list()
   return vim.bo.buftype == "quickfix" and vim.fn.getqflist({ id = 0 }).id == list.id
 end
 
+--- What is under the cursor, if that is in the list: what it is about, and its lines; or nothing of that between entries.
+local function entry_under_cursor()
+  if not is_in_list() then
+    return nil
+  end
+  local item = vim.fn.getqflist({ items = 0, idx = vim.fn.line(".") }).items[1]
+  local lines = item and { first = item.lnum - 1, last = item.end_lnum - 1 }
+  return vim.tbl_extend("keep", about(item), lines or {})
+end
+
 --- What the line of the list under the cursor is, as it is now.
 local function row_here()
-  local key = list.keys[vim.fn.line(".")] or ""
-  local change = listed[key:match("^[^/]*")] or {}
-  return ("%s %s"):format(key, change.revision or "")
+  local entry = entry_under_cursor() or {}
+  return ("%s %s"):format(entry.key or "", entry.revision or "")
 end
 
 local function note_row(by_itself)
@@ -112,14 +108,18 @@ end
 
 --- Fills the quickfix list, and opens it. `has_all`: with what was decided.
 function M.open(has_all)
-  ask(function(answer)
-    local items, keys = items_of(answer, has_all)
+  request.ask("pillion/changes", vim.empty_dict(), function(answer)
+    if type(answer.problem) == "string" then
+      notify.error(notify.visible(answer.problem))
+      return
+    end
+    local items = items_of(answer, has_all)
     if #items == 0 then
       notify.info("there are no unseen changes here")
       return
     end
     vim.fn.setqflist({}, " ", { title = TITLE, items = items })
-    list = { id = vim.fn.getqflist({ id = 0 }).id, has_all = has_all, keys = keys }
+    list = { id = vim.fn.getqflist({ id = 0 }).id, has_all = has_all }
     vim.cmd("botright copen")
     vim.api.nvim_create_autocmd({ "BufEnter", "CursorMoved" }, {
       group = vim.api.nvim_create_augroup("PillionRow", {}),
@@ -136,14 +136,14 @@ local function is_typing()
   return vim.api.nvim_get_mode().mode:find("^c") or vim.fn.getcmdwintype() ~= ""
 end
 
-local refresh
-
---- Fills the list anew; the cursor stays at the line that it is at.
-local function fill(answer)
-  if is_typing() then
+--- Fills the list anew, if it is there; the cursor stays at the line that it is at.
+function M.fill(answer)
+  if not M.is_kept() then
+    return
+  elseif is_typing() then
     -- The event comes before the command is done.
     local group = vim.api.nvim_create_augroup("pillion_changes", {})
-    local fill_then = vim.schedule_wrap(refresh)
+    local fill_then = vim.schedule_wrap(written.refresh)
     vim.api.nvim_create_autocmd("CmdlineLeave", {
       group = group,
       once = true,
@@ -154,48 +154,16 @@ local function fill(answer)
     return
   end
   local of_list = vim.fn.getqflist({ id = list.id, idx = 0, winid = 0 })
+  local before = vim.fn.getqflist({ id = list.id, items = 0 }).items
   local window = of_list.winid ~= 0 and of_list.winid or nil
   local line = window and vim.api.nvim_win_get_cursor(window)[1]
-  local before = list.keys
-  local items, keys = items_of(answer, list.has_all)
-  list.keys = keys
+  local items = items_of(answer, list.has_all)
   vim.fn.setqflist({}, "r", { id = list.id, title = TITLE, items = items })
-  vim.fn.setqflist({}, "a", { id = list.id, idx = place_of(of_list.idx, before, keys) })
+  vim.fn.setqflist({}, "a", { id = list.id, idx = place_of(of_list.idx, before, items) })
   if window then
-    vim.api.nvim_win_set_cursor(window, { place_of(line, before, keys), 0 })
+    vim.api.nvim_win_set_cursor(window, { place_of(line, before, items), 0 })
   end
   note_row(true)
-end
-
-function refresh()
-  if is_kept() then
-    ask(function(answer)
-      if is_kept() then
-        fill(answer)
-      end
-    end)
-  end
-end
-
---- The list is another one now. It is asked for if somebody sees it.
-function M.changed()
-  if is_kept() and vim.fn.getqflist({ id = list.id, winid = 0 }).winid ~= 0 then
-    refresh()
-  end
-end
-
---- The entry under the cursor, if the cursor is in the list: its name, its lines, and how many hunks its change has; or
---- nothing of that between entries.
-local function entry_under_cursor()
-  if not is_in_list() then
-    return nil
-  end
-  local item = vim.fn.getqflist({ items = 0 }).items[vim.fn.line(".")]
-  local about = item and item.valid == 1 and item.user_data
-  if not about then
-    return {}
-  end
-  return { id = about.id, first = item.lnum - 1, last = item.end_lnum - 1, hunks = about.hunks }
 end
 
 --- The file in the window, or nil.
@@ -248,7 +216,7 @@ local function act(method, params, sent)
       end
     end
     require("pillion.reload").look_everywhere()
-    refresh()
+    written.refresh()
   end)
 end
 
@@ -267,7 +235,7 @@ function M.keep(typed, call)
     error({ message = said:format(entry.id, entry.hunks) })
   elseif entry then
     params.id = entry.id
-    params.revision = listed[entry.id] and listed[entry.id].revision
+    params.revision = entry.revision
     params.row = row_of(entry, typed)
   else
     params.uri = file_here()
@@ -292,16 +260,15 @@ function M.take_back(typed, call)
   local this
   local entry = entry_under_cursor()
   if entry then
-    local known = listed[entry.id]
     params.id = entry.id
     params.row = row_of(entry, typed)
-    this = known and buffers.find(known.path)
+    this = entry.path and buffers.find(entry.path)
     if not call.bang and entry.hunks and entry.hunks > 0 then
       params.lines = { first = entry.first, last = entry.last }
     end
     -- What is merged with is a buffer that is not saved, and not what was listed.
-    if known and not (this and vim.bo[this].modified) then
-      params.revision = known.revision
+    if not (this and vim.bo[this].modified) then
+      params.revision = entry.revision
     end
   else
     params.uri = file_here()

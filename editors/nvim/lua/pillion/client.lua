@@ -115,9 +115,6 @@ local notifications = {
     M.state.at_quit = type(params.atQuit) == "string" and params.atQuit or nil
     if params.changes ~= M.state.changes then
       M.state.changes = params.changes
-      if package.loaded["pillion.changes"] then
-        require("pillion.changes").changed()
-      end
       require("pillion.written").refresh()
     end
     require("pillion.status").update(params)

@@ -162,9 +162,10 @@ local function attach()
   vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, { group = group, callback = on_change })
 end
 
---- Asks what there is, and draws it.
+--- Asks what there is, draws it, and fills the list anew, if the person has opened that.
 function M.refresh()
-  if not require("pillion.config").get().marks then
+  local has_marks, changes = require("pillion.config").get().marks, package.loaded["pillion.changes"]
+  if not has_marks and not (changes and changes.is_kept()) then
     return
   elseif is_asked then
     is_stale = true
@@ -178,8 +179,11 @@ function M.refresh()
     is_asked = false
     if is_stale then
       M.refresh()
-    elseif type(answer) == "table" and answer.turns then
-      draw_all(answer.turns)
+    elseif type(answer) == "table" and type(answer.problem) ~= "string" then
+      draw_all(has_marks and answer.turns or {})
+      if changes then
+        changes.fill(answer)
+      end
     end
   end)
 end

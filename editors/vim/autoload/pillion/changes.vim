@@ -8,93 +8,80 @@ import autoload './notify.vim'
 import autoload './reload.vim'
 import autoload './request.vim'
 import autoload './row.vim'
+import autoload './written.vim'
 import autoload './diff/text.vim'
 
 const TITLE = 'Pillion: what agents have written'
 
-# The quickfix list, whether it has what was decided, too, and what names each of its lines.
-var list = {id: 0, has_all: false, keys: []}
+# The quickfix list, and whether it has what was decided, too.
+var list = {id: 0, has_all: false}
 
-# By the name of a change: {revision, path}, as they were listed last.
-var listed: dict<dict<any>> = {}
-
-# The entries of a change: one for each hunk that stands in the file.
+# The entries of a change: one for each hunk that stands in the file. With each goes what it is about, and a key that
+# names it whatever comes before it.
 def Entries(change: dict<any>): list<dict<any>>
-  const count = len(change.hunks)
-  const about = {filename: change.path, type: 'I', user_data: {id: change.id, hunks: count}}
-  var found = change.hunks->mapnew((_, hunk) => {
-    const first = hunk.lines.start + 1
-    const words = get(hunk, 'label', change.label)
-    return extendnew(about, {lnum: first, end_lnum: max([hunk.lines.end, first]), text: words})
-  })
-  if empty(found)
+  const Entry = (nth, first, last, words) => {
+    const about = {key: $'{change.id}/{nth}', id: change.id, revision: change.revision, path: change.path, hunks: len(change.hunks)}
+    return {filename: change.path, type: 'I', lnum: first, end_lnum: last, text: words, user_data: about}
+  }
+  if empty(change.hunks)
     # Nothing of it can be pointed to: it is gone, or not text.
-    add(found, extendnew(about, {lnum: 1, end_lnum: 1, text: $'{change.label}  {change.shown}'}))
+    return [Entry(0, 1, 1, $'{change.label}  {change.shown}')]
   endif
-  return found
+  return change.hunks->mapnew((nth, hunk) => {
+    const first = hunk.lines.start + 1
+    return Entry(nth, first, max([hunk.lines.end, first]), get(hunk, 'label', change.label))
+  })
 enddef
 
-# The lines of the list, and what names each of them, whatever comes before it.
-def LinesOf(answer: dict<any>, has_all: bool): dict<list<any>>
+# The lines of the list.
+def ItemsOf(answer: dict<any>, has_all: bool): list<dict<any>>
   var items: list<dict<any>> = []
-  var keys: list<string> = []
-  listed = {}
   for turn in answer.turns
-    var found: list<dict<any>> = []
-    var names: list<string> = []
-    for change in turn.changes
-      listed[change.id] = {revision: change.revision, path: change.path}
-      if has_all || change.isUnseen
-        const entries = Entries(change)
-        extend(found, entries)
-        extend(names, entries->mapnew((nth, _) => $'{change.id}/{nth}'))
-      endif
-    endfor
+    const found = copy(turn.changes)->filter((_, change) => has_all || change.isUnseen)->mapnew((_, change) => Entries(change))
     if !empty(found)
-      add(items, {text: turn.title, valid: false})
-      extend(items, found)
-      extend(keys, [turn.id] + names)
+      add(items, {text: turn.title, valid: false, user_data: {key: turn.id}})
+      extend(items, flattennew(found, 1))
     endif
   endfor
   if answer.leftOut > 0
     add(items, {text: $'{answer.leftOut} more changes are not listed', valid: false})
   endif
-  return {items: items, keys: keys}
+  return items
 enddef
 
-# Where in the list with these keys the line is that was the nth, or the first one after it that is still there.
+# What a line of the list is about.
+def About(item: dict<any>): dict<any>
+  const about: any = get(item, 'user_data', '')
+  return type(about) == v:t_dict ? about : {}
+enddef
+
+def KeysOf(items: list<dict<any>>): list<string>
+  return mapnew(items, (_, item) => get(About(item), 'key', ''))
+enddef
+
+# Where in a list the line is that was the nth before, or the first one after it that is still there.
 def PlaceOf(nth: number, before: list<string>, keys: list<string>): number
   for key in before[max([nth, 1]) - 1 :]
     const place = index(keys, key)
-    if place >= 0
+    if place >= 0 && key != ''
       return place + 1
     endif
   endfor
   return max([min([nth, len(keys)]), 1])
 enddef
 
-def Ask(Done: func)
-  request.Ask('pillion/changes', {}, (answer) => {
-    if type(get(answer, 'problem', v:null)) == v:t_string
-      notify.Error(answer.problem)
-    else
-      Done(answer)
-    endif
-  })
-enddef
-
-def IsKept(): bool
+export def IsKept(): bool
   return list.id != 0 && getqflist({id: list.id}).id == list.id
 enddef
 
 def Show(answer: dict<any>, has_all: bool)
-  const lines = LinesOf(answer, has_all)
-  if empty(lines.items)
+  const items = ItemsOf(answer, has_all)
+  if empty(items)
     notify.Info('there are no unseen changes here')
     return
   endif
-  setqflist([], ' ', {title: TITLE, items: lines.items})
-  list = {id: getqflist({id: 0}).id, has_all: has_all, keys: lines.keys}
+  setqflist([], ' ', {title: TITLE, items: items})
+  list = {id: getqflist({id: 0}).id, has_all: has_all}
   botright copen
   augroup PillionRow
     autocmd!
@@ -108,10 +95,16 @@ def IsInList(): bool
   return &buftype == 'quickfix' && getqflist({id: 0}).id == list.id
 enddef
 
+# What is under the cursor in the list: what it is about, and its lines; or nothing of that between entries.
+def EntryUnderCursor(): dict<any>
+  const item: dict<any> = get(getqflist({items: 0, idx: line('.')}).items, 0, {})
+  return empty(item) ? {} : extendnew({first: item.lnum - 1, last: item.end_lnum - 1}, About(item))
+enddef
+
 # What the line of the list under the cursor is, as it is now.
 def RowHere(): string
-  const key = get(list.keys, line('.') - 1, '')
-  return $'{key} {get(get(listed, matchstr(key, "^[^/]*"), {}), "revision", "")}'
+  const entry = EntryUnderCursor()
+  return $'{get(entry, "key", "")} {get(entry, "revision", "")}'
 enddef
 
 def NoteRow(by_itself: bool)
@@ -122,55 +115,38 @@ enddef
 
 # Fills the quickfix list, and opens it. `has_all`: with what was decided.
 export def Open(has_all: bool)
-  Ask((answer) => Show(answer, has_all))
+  request.Ask('pillion/changes', {}, (answer) => {
+    if type(get(answer, 'problem', v:null)) == v:t_string
+      notify.Error(answer.problem)
+    else
+      Show(answer, has_all)
+    endif
+  })
 enddef
 
 # Fills the list anew; the cursor stays at the line that it is at. Not while a command is typed, which may be about it.
-def Fill(answer: dict<any>)
+export def Fill(answer: dict<any>)
   if !IsKept()
     return
   elseif mode() =~ '^c' || getcmdwintype() != ''
     # The event comes before the command is done.
     augroup PillionChanges
       autocmd!
-      autocmd CmdlineLeave * ++once timer_start(0, (_) => Refresh())
+      autocmd CmdlineLeave * ++once timer_start(0, (_) => written.Refresh())
     augroup END
     return
   endif
   const of_list = getqflist({id: list.id, idx: 0, winid: 0})
   const line = of_list.winid == 0 ? 0 : line('.', of_list.winid)
-  const before = list.keys
-  const lines = LinesOf(answer, list.has_all)
-  list.keys = lines.keys
-  setqflist([], 'r', {id: list.id, title: TITLE, items: lines.items})
-  setqflist([], 'a', {id: list.id, idx: PlaceOf(of_list.idx, before, lines.keys)})
+  const before = KeysOf(getqflist({id: list.id, items: 0}).items)
+  const items = ItemsOf(answer, list.has_all)
+  const keys = KeysOf(items)
+  setqflist([], 'r', {id: list.id, title: TITLE, items: items})
+  setqflist([], 'a', {id: list.id, idx: PlaceOf(of_list.idx, before, keys)})
   if line > 0
-    win_execute(of_list.winid, $'call cursor({PlaceOf(line, before, lines.keys)}, 1)')
+    win_execute(of_list.winid, $'call cursor({PlaceOf(line, before, keys)}, 1)')
   endif
   NoteRow(true)
-enddef
-
-def Refresh()
-  if IsKept()
-    Ask(Fill)
-  endif
-enddef
-
-# The list is another one now. It is asked for if somebody sees it.
-export def Changed()
-  if IsKept() && getqflist({id: list.id, winid: 0}).winid != 0
-    Refresh()
-  endif
-enddef
-
-# The entry of the list under the cursor: its name, its lines, and how many hunks its change has; or nothing between entries.
-def EntryUnderCursor(): dict<any>
-  const item = get(getqflist({items: 0}).items, line('.') - 1, {})
-  const about: any = get(item, 'valid', 0) ? get(item, 'user_data', '') : ''
-  if type(about) != v:t_dict || !has_key(listed, about.id)
-    return {}
-  endif
-  return {id: about.id, first: item.lnum - 1, last: item.end_lnum - 1, hunks: about.hunks}
 enddef
 
 # The file in the window, if there is one.
@@ -219,7 +195,7 @@ def OnDone(result: dict<any>, sent: list<dict<any>>)
     endif
   endfor
   reload.LookEverywhere()
-  Refresh()
+  written.Refresh()
 enddef
 
 def Act(method: string, params: dict<any>, sent: list<dict<any>>)
@@ -241,8 +217,8 @@ export def Keep(typed: string, bang: bool)
     const entry = EntryUnderCursor()
     if get(entry, 'hunks', 0) > 1 && !bang && typed !~ '^\s*\d'
       throw $'Pillion: {entry.id} has {entry.hunks} hunks, and is kept as a whole: :PillionKeep! keeps it'
-    elseif !empty(entry)
-      extend(params, {id: entry.id, revision: listed[entry.id].revision})->extend(RowOf(typed))
+    elseif has_key(entry, 'id')
+      extend(params, {id: entry.id, revision: entry.revision})->extend(RowOf(typed))
     endif
   endif
   Act('pillion/keep', params, [])
@@ -273,15 +249,15 @@ export def TakeBack(typed: string, about: dict<any>)
         ? {first: about.line1 - 1, last: about.line2 - 1}
         : {first: line('.') - 1, last: line('.') - 1}
     endif
-  elseif !empty(entry)
+  elseif has_key(entry, 'id')
     extend(params, {id: entry.id})->extend(RowOf(typed))
-    own = files.BufferOf(listed[entry.id].path)
+    own = files.BufferOf(entry.path)
     if !about.bang && entry.hunks > 0
       params.lines = {first: entry.first, last: entry.last}
     endif
     # What is merged with is a buffer that is not saved, and not what was listed.
     if own == 0 || !getbufvar(own, '&modified')
-      params.revision = listed[entry.id].revision
+      params.revision = entry.revision
     endif
   endif
   if IsReadOnlyNow(own)

@@ -3,7 +3,6 @@ vim9script
 # `pillion lsp`: its life, and what is said to and by it.
 
 import autoload './agents.vim'
-import autoload './changes.vim'
 import autoload './config.vim'
 import autoload './context.vim'
 import autoload './diagnostics.vim'
@@ -149,7 +148,6 @@ def OnNotification(method: string, params: dict<any>, nul: string)
     state.atQuit = type(at_quit) == v:t_string ? at_quit : ''
     if state.changes != get(params, 'changes', 0)
       state.changes = get(params, 'changes', 0)
-      changes.Changed()
       written.Refresh()
     endif
     status.Update()

@@ -4,6 +4,7 @@ vim9script
 # there before, and the way from hunk to hunk.
 
 import autoload './busy.vim'
+import autoload './changes.vim'
 import autoload './client.vim'
 import autoload './config.vim'
 import autoload './files.vim'
@@ -139,9 +140,9 @@ def OnChange()
   DrawHunks(buf, Moved(was.told, was.lines, now), len(now))
 enddef
 
-# Asks what there is, and draws it.
+# Asks what there is, draws it, and fills the list anew, if the person has opened that.
 export def Refresh()
-  if !config.Get('marks')
+  if !config.Get('marks') && !changes.IsKept()
     return
   elseif is_asked
     is_stale = true
@@ -152,8 +153,9 @@ export def Refresh()
     is_asked = false
     if is_stale
       Refresh()
-    elseif type(answer) == v:t_dict && has_key(answer, 'turns')
-      DrawWhenFree(answer.turns)
+    elseif type(answer) == v:t_dict && type(get(answer, 'problem', v:null)) != v:t_string
+      DrawWhenFree(config.Get('marks') ? answer.turns : [])
+      changes.Fill(answer)
     endif
   })
   augroup PillionWritten
