@@ -187,6 +187,9 @@ impl<'a> Deciding<'a> {
         mut said: impl FnMut(Decided),
     ) -> Result<(), DecideError> {
         self.folders = Folders::default();
+        if act == Act::Undo {
+            self.complete(names)?;
+        }
         let meant = self.meant(act, names)?;
         if act == Act::Undo && meant.is_empty() {
             return Err(DecideError::NothingDecided);
@@ -229,6 +232,19 @@ impl<'a> Deciding<'a> {
             }
             waiting = failed.into_iter().map(|(change, _)| change).collect();
         }
+    }
+
+    /// Keeps what was taken back of these: whoever did it may have been killed before that was kept.
+    fn complete(&mut self, names: &[ChangeRef]) -> Result<(), DecideError> {
+        let is_taken_back = |state| state == ChangeState::TakenBack;
+        for name in names {
+            for change in self.kept.named(*name)? {
+                if is_taken_back(self.kept.state(change)) && !is_taken_back(self.state(change)) {
+                    self.one(Act::TakeBack, change)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Does this with each of these changes once, so many at a time. Hands over what was done, and returns the others.

@@ -12,7 +12,7 @@ use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::scan::Stat;
 use crate::secrets::Secrets;
-use crate::state::{FileState, Hash};
+use crate::state::{FileState, Hash, Writing};
 use crate::store::{Held, Judgements, MAX_KEPT, MAX_TEXT, Shows, Store, StoreError};
 use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Turn, overlap};
 
@@ -21,6 +21,8 @@ use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Turn, overlap}
 pub struct Kept {
     /// While a person's decision about it is carried out.
     _held: Option<Held>,
+    /// None if it could not be written yet.
+    store: Option<Store>,
     /// The turn.
     pub turn: Turn,
     /// By the number of a change of which a person has decided about a part: the text before that. Its own is the one with it.
@@ -53,15 +55,15 @@ impl Kept {
 
     /// A turn that could not be written yet: nobody can have judged it.
     pub fn unwritten(turn: Turn) -> Self {
-        Self::new(turn, Judgements::default())
+        Self::new(None, turn, Judgements::default())
     }
 
     fn of_turn(store: &Store, turn: Turn) -> Result<Self, StoreError> {
         let judged = store.judged(turn.number)?;
-        Ok(Self::new(turn, judged))
+        Ok(Self::new(Some(store.clone()), turn, judged))
     }
 
-    fn new(mut turn: Turn, judged: Judgements) -> Self {
+    fn new(store: Option<Store>, mut turn: Turn, judged: Judgements) -> Self {
         let mut first = HashMap::new();
         for change in &mut turn.changes {
             if let Some(part) = change.decided_part(judged.of(change.number)).cloned() {
@@ -70,6 +72,7 @@ impl Kept {
         }
         Self {
             _held: None,
+            store,
             turn,
             first,
             judged,
@@ -151,9 +154,22 @@ impl Kept {
 
     /// The state of a change. Looks at its file if nobody has seen it.
     pub fn state(&self, change: &Change) -> ChangeState {
-        match change.state(self.judged.of(change.number)) {
-            ChangeState::Unseen if is_at(&change.before, &change.path) => ChangeState::Gone,
-            state => state,
+        self.in_file(change, change.state(self.judged.of(change.number)))
+    }
+
+    /// A state of a change with what its file says. If nobody has seen it and the file is as it was before it, it is gone, or a
+    /// person takes it back at this moment, or did, and whoever wrote that was killed.
+    pub(crate) fn in_file(&self, change: &Change, state: ChangeState) -> ChangeState {
+        if state != ChangeState::Unseen || !is_at(&change.before, &change.path) {
+            return state;
+        }
+        let writing = self.store.as_ref().and_then(|it| it.writing(&change.path));
+        let is_its = |it: &Writing| it.of.as_ref() == Some(&change.after);
+        let is_written =
+            |it: &Writing| it.written == change.before && it.stands_at(Some(&change.path));
+        match writing.is_some_and(|it| is_its(&it) && is_written(&it)) {
+            true => ChangeState::TakenBack,
+            false => ChangeState::Gone,
         }
     }
 

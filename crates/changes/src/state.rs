@@ -1,6 +1,7 @@
 //! The state of a file at one moment, and the name of its text in the store.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use pillion_text::fingerprint;
@@ -213,6 +214,19 @@ pub struct Writing {
     /// The progress of it.
     #[serde(default)]
     pub stage: Stage,
+}
+
+impl Writing {
+    /// Returns true if what is at this path may be what was written: nobody has written it again. Without a path, nothing is there.
+    pub(crate) fn stands_at(&self, path: Option<&Path>) -> bool {
+        match self.stage {
+            Stage::Begun | Stage::InPlace => true,
+            Stage::Failed => false,
+            Stage::Done { stat, .. } => {
+                path.map_or(Some(None), |it| Stat::at(it).ok()) == Some(stat)
+            }
+        }
+    }
 }
 
 /// The progress of what is written for a person.

@@ -440,7 +440,7 @@ fn write(
         let noted = store
             .writing(path)
             .filter(|it| it.written == *state && it.after.as_ref() == Some(after))
-            .filter(|it| is_there(place, it.stage));
+            .filter(|it| it.stands_at(place.at().as_deref()));
         if let Some(noted) = noted {
             overwritten = noted.overwritten.unwrap_or(overwritten);
             modes = noted.folder_modes;
@@ -497,15 +497,6 @@ fn write(
         folder_modes: modes,
         made_way: Vec::new(),
     })
-}
-
-/// Returns true if what is there may be what was written then: nobody has written the file again.
-fn is_there(place: &Beneath<'_>, stage: Stage) -> bool {
-    match stage {
-        Stage::Begun | Stage::InPlace => true,
-        Stage::Failed => false,
-        Stage::Done { stat: then, .. } => stat(place) == Some(then),
-    }
 }
 
 /// The facts about a file; none within if it is not there.

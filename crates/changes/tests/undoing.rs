@@ -391,6 +391,32 @@ fn of_what_is_no_longer_in_the_file_nothing_is_taken_back_and_nothing_told() {
     }
 }
 
+/// By whoever is doing it, or was killed before it was kept.
+#[test]
+fn what_is_written_back_is_taken_back_before_that_is_kept() {
+    let lab = Lab::edited();
+    let kept = lab.kept(1);
+    let (change, roots) = (&kept.turn.changes[0], &kept.turn.roots);
+    for act in [Act::TakeBack, Act::Undo, Act::Keep] {
+        take_back::take_back(&lab.store, roots, change, None).unwrap();
+        assert_eq!(lab.state(1), [ChangeState::TakenBack], "{act:?}");
+        let (said, text) = match act {
+            Act::TakeBack => (vec!["1.1: taken back"], OLD),
+            Act::Undo => (vec!["1.1: is as the agent left it"], NEW),
+            Act::Keep => (vec![], OLD),
+        };
+        assert_eq!(lab.act(act, &[name("1")]).unwrap(), said, "{act:?}");
+        assert_eq!(lab.text("a").unwrap(), text, "{act:?}");
+        if act == Act::TakeBack {
+            lab.undo_last().unwrap();
+        }
+    }
+    // Another program writes the same again, as by `git checkout`.
+    lab.write("a", NEW);
+    lab.write("a", OLD);
+    assert_eq!(lab.state(1), [ChangeState::Gone]);
+}
+
 /// What nobody knows to be the agent's, and what the person kept while they did not keep the rest.
 #[test]
 fn a_turn_is_taken_back_without_what_is_unclear_or_was_kept_by_name() {

@@ -87,7 +87,7 @@ impl<'a> Deciding<'a> {
 
     /// Returns true if nobody has looked at a change that is in its file.
     pub(super) fn is_unseen(&self, change: &Change) -> bool {
-        self.state(change) == ChangeState::Unseen && self.kept.state(change) != ChangeState::Gone
+        self.kept.in_file(change, self.state(change)) == ChangeState::Unseen
     }
 }
 
