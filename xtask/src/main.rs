@@ -3,10 +3,10 @@
 mod addons;
 mod bare_root;
 mod bench;
+mod built;
 mod dist;
 mod docs;
 mod editors;
-mod kak_lsp;
 mod lua;
 mod npm;
 mod picture;

@@ -160,7 +160,7 @@ fn exit_code(is_good: bool) -> ExitCode {
 /// Builds the tests, and installs what they need meanwhile: that mostly waits for the network.
 fn prepare(run: &mut Run, args: &Args) -> Result<(Needs, Option<Vec<Binary>>)> {
     thread::scope(|scope| {
-        let installing = (!args.fast).then(|| scope.spawn(Needs::install));
+        let installing = (!args.fast).then(|| scope.spawn(|| Needs::install(args.all)));
         let mut options = vec!["--lib", "--bins", "--tests"];
         match &args.only {
             Some(suite) => {

@@ -133,7 +133,7 @@ impl<'a> Deciding<'a> {
         self.at = at;
     }
 
-    /// With a turn, all of it is taken back: also what may be somebody else's, and what was kept by its name.
+    /// With a turn, all of it is taken back: also what may be somebody else's, and what was accepted, or kept by its name.
     pub fn take_all(&mut self) {
         self.takes_all = true;
     }

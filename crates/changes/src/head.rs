@@ -108,7 +108,8 @@ impl Head {
         let git = GitFolders::of(work_tree)?;
         let place = regular_file::read(&git.own.join("HEAD"), MAX_READ).ok()?;
         let place = String::from_utf8_lossy(&place).trim().to_owned();
-        let branch = place.strip_prefix("ref: refs/heads/").map(str::to_owned);
+        let named = place.strip_prefix("ref: ");
+        let branch = named.map(|it| it.strip_prefix("refs/heads/").unwrap_or(it).to_owned());
         let length = |path: PathBuf| path.symlink_metadata().map_or(0, |it| it.len());
         Some(Self {
             place: branch.unwrap_or_else(|| short(&place)),

@@ -36,6 +36,8 @@ enum Step {
     Accepted(&'static str, &'static str),
     /// They are shown the whole text, and accept that.
     Whole(&'static str),
+    /// As [`Accepted`], and a formatter replaces another line before the call has ended.
+    Formatted(&'static str, &'static str, &'static str, &'static str),
     /// They keep the change as it is.
     Kept,
     /// They take it back.
@@ -68,6 +70,8 @@ struct Lab {
     calls: u64,
     /// The fingerprints of what the person was shown last, and saw before it.
     shown: Vec<String>,
+    /// The hash of what they accepted, if something else was written.
+    accepted: Option<String>,
     _folder: tempfile::TempDir,
 }
 
@@ -94,6 +98,7 @@ impl Lab {
             found,
             calls: 0,
             shown: Vec::new(),
+            accepted: None,
             _folder: folder,
         }
     }
@@ -134,6 +139,10 @@ impl Lab {
             Deleted => self.call(None, || fs::remove_file(file).unwrap()),
             Accepted(old, new) => self.accept(with(old, new)),
             Whole(text) => self.accept(text.to_owned()),
+            Formatted(old, new, before, after) => {
+                let text = with(old, new);
+                self.write_accepted(&text.replace(before, after), &text);
+            }
             Kept => self.decide(Act::Keep),
             TakenBack => self.decide(Act::TakeBack),
             Undone => self.decide(Act::Undo),
@@ -146,6 +155,10 @@ impl Lab {
 
     /// It is shown beside what is there now.
     fn accept(&mut self, text: String) {
+        self.write_accepted(&text, &text);
+    }
+
+    fn write_accepted(&mut self, written: &str, accepted: &str) {
         let beside = self.now();
         // As whoever shows it knows what was accepted before.
         let accepted_before = self.shown.first() == Some(&beside);
@@ -155,7 +168,10 @@ impl Lab {
         };
         self.shown.insert(0, beside);
         let file = self.file.clone();
-        self.call(Some(file.clone()), || fs::write(file, text).unwrap());
+        // As the log keeps it.
+        let hash = self.store.put(accepted.as_bytes()).unwrap();
+        self.accepted = (written != accepted).then(|| hash.as_str().to_owned());
+        self.call(Some(file.clone()), || fs::write(file, written).unwrap());
         let now = self.now();
         self.shown.insert(0, now);
     }
@@ -175,7 +191,17 @@ impl Lab {
         let is_it = |it: &Path| path.as_deref() == Some(it);
         let seen_from = |it: &Path| if is_it(it) { shown.clone() } else { Vec::new() };
         match self.found {
-            Hooks => self.recorder.after(AGENT, &id, seen_from).unwrap(),
+            Hooks => {
+                let accepted = self.accepted.take().map(|it| (shown.clone(), vec![it]));
+                let is_other = accepted.is_some();
+                self.recorder
+                    .goes_on_from_accepted(AGENT, &id, |_| accepted);
+                let seen_from = |it: &Path| match is_other {
+                    true => Vec::new(),
+                    false => seen_from(it),
+                };
+                self.recorder.after(AGENT, &id, seen_from).unwrap();
+            }
             Looks => drop(self.recorder.glance(seen_from).unwrap()),
             OneLook => {}
         }
@@ -262,6 +288,25 @@ fn a_change_counts_as_accepted_if_what_was_shown_begins_where_it_begins() {
     }
 }
 
+/// As with `--all`.
+#[test]
+fn with_all_of_a_turn_what_was_decided_of_a_change_is_taken_back_too() {
+    let mut lab = Lab::new(Hooks);
+    lab.step(Accepted("8\n", "NICE\n"));
+    lab.step(Shell("2\n", "EVIL\n"));
+    let both = lab.text();
+    let kept = lab.kept();
+    let turn = "1".parse().unwrap();
+    let mut deciding = Deciding::new(&lab.store, &kept);
+    deciding.take_all();
+    deciding
+        .all(Act::TakeBack, &[turn], |it| assert!(it.result.is_ok()))
+        .unwrap();
+    assert_eq!(lab.text(), BEFORE);
+    lab.step(Undone);
+    assert_eq!(lab.text(), both);
+}
+
 /// A text that was accepted or kept is the text before for what comes after it, until all is decided.
 #[test]
 fn what_a_command_makes_of_a_decided_text_begins_with_that() {
@@ -271,8 +316,17 @@ fn what_a_command_makes_of_a_decided_text_begins_with_that() {
     const SHELL: Step = Shell("2\n", "EVIL\n");
     const BACK: Step = Shell("EVIL\n", "2\n");
     const MINE: Step = Saved("5\n", "mine\n");
+    const FORMATTED: Step = Formatted("8\n", "NICE\n", "2\n", "EVIL\n");
+    const OWN_3: Step = Shell("3\n", "OWN\n");
     for (steps, state, before) in [
         (&[NICE, SHELL][..], ChangeState::Unseen, "NICE"),
+        (&[FORMATTED], ChangeState::Unseen, "NICE"),
+        (&[FORMATTED, MORE], ChangeState::Unseen, "NICE"),
+        (&[FORMATTED, MINE], ChangeState::Unseen, "mine NICE"),
+        (&[FORMATTED, BACK], ChangeState::Accepted, ""),
+        (&[FORMATTED, Kept, MORE], ChangeState::Unseen, "EVIL NICE"),
+        (&[OWN_3, FORMATTED], ChangeState::Unseen, ""),
+        (&[OWN_3, Kept, FORMATTED], ChangeState::Unseen, "OWN NICE"),
         (&[NICE, SHELL, MINE], ChangeState::Unseen, "mine NICE"),
         (&[NICE, MINE, SHELL], ChangeState::Unseen, "mine NICE"),
         (&[NICE, SHELL, BACK], ChangeState::Accepted, ""),
@@ -308,7 +362,12 @@ fn what_a_command_makes_of_a_decided_text_begins_with_that() {
         ),
         (&[OWN, TakenBack, MORE], ChangeState::Unseen, ""),
     ] {
+        let is_told = |it: &Step| matches!(it, Formatted(..));
         for found in [Hooks, Looks] {
+            // Only hooks tell that what was accepted has been written.
+            if found == Looks && steps.iter().any(is_told) {
+                continue;
+            }
             let mut lab = Lab::new(found);
             steps.iter().for_each(|it| lab.step(*it));
             let case = format!("{steps:?} {found:?}");

@@ -515,6 +515,79 @@ fn a_repository_of_mercurial_is_whole_after_its_turn_is_taken_back() {
     }
 }
 
+/// What an agent committed stays, what it changed in the work tree is taken back, and Jujutsu finds its repository whole. Where it
+/// shares git's `HEAD`, that was moved is said.
+#[test]
+#[ignore = "in --all: needs the real Jujutsu: cargo xtask test --all"]
+fn a_repository_of_jujutsu_is_whole_after_its_turn_is_taken_back() {
+    let jj = std::env::var_os("PILLION_TEST_JUJUTSU").expect("PILLION_TEST_JUJUTSU");
+    let jj = Path::new(&jj).join("bin/jj");
+    let layouts = [
+        ("--no-colocate", ".jj/repo/store/git"),
+        ("--colocate", ".git"),
+    ];
+    for (layout, git) in layouts {
+        for agent in BOTH {
+            let mut lab = Lab::new();
+            let root = lab.root.clone();
+            let home = tempfile::tempdir().unwrap();
+            let jj = |command: &str| {
+                let mut jj = Command::new(&jj);
+                jj.args(command.split(' ')).current_dir(&root);
+                jj.env("HOME", home.path()).env_remove("XDG_CONFIG_HOME");
+                jj.env("JJ_USER", "t").env("JJ_EMAIL", "t@example.org");
+                let output = jj.output().unwrap();
+                assert!(output.status.success(), "{command}: {output:?}");
+                String::from_utf8(output.stdout).unwrap()
+            };
+            jj(&format!("git init {layout}"));
+            for name in ["a", "b", "c"] {
+                lab.write(name, "one\n");
+            }
+            jj("commit -m first");
+            lab.write("later", "one\n");
+            jj("commit -m second");
+            let kept = lab.turn(agent, |lab| {
+                lab.write("a", "two\n");
+                jj("commit -m third");
+                lab.shell("rm b; mv c moved");
+                jj("restore b");
+                lab.write("new", "two\n");
+            });
+            let kept = kept.expect("a turn");
+            let mut shown = lab.shown(&kept);
+            shown.sort();
+            let expected = ["a", "c (deleted)", "moved (new), moved from c", "new (new)"];
+            assert_eq!(shown, expected, "{layout} {agent:?}");
+            let is_said = kept.remarks().iter().any(|it| it.contains("`jj undo`"));
+            assert_eq!(is_said, layout == "--colocate", "{:?}", kept.remarks());
+            lab.act(Act::TakeBack, kept.turn.number);
+            for name in ["a", "b", "c", "later"] {
+                assert_eq!(fs::read_to_string(root.join(name)).unwrap(), "one\n");
+            }
+            assert_eq!(jj("diff --summary"), "M a\n", "{layout} {agent:?}");
+            let log = jj("log --no-graph -r ::@ -T description");
+            assert_eq!(log, "third\nsecond\nfirst\n");
+            jj("debug reindex");
+            // What moves the whole work tree.
+            jj("restore");
+            let kept = lab.turn(agent, |_| drop(jj("edit @---"))).expect("a turn");
+            let is_moved = ["later (deleted)", "later (deleted), as HEAD was moved"];
+            let is_told = layout == "--colocate";
+            let shown = lab.shown(&kept);
+            assert!(
+                shown.contains(&is_moved[usize::from(is_told)].to_owned()),
+                "{shown:?}"
+            );
+            let said = kept.remarks().concat();
+            assert_eq!(said.contains("to refs/jj/root: "), is_told, "{said}");
+            jj("undo");
+            assert_eq!(jj("diff --summary"), "", "{layout} {agent:?}");
+            lab.shell(&format!("git --git-dir={git} fsck --no-dangling"));
+        }
+    }
+}
+
 /// A work tree of Jujutsu whose git lies within: nothing there tells of a `HEAD`, and no text is git's alone.
 #[test]
 fn in_a_jujutsu_work_tree_without_gits_head_every_text_is_a_copy() {

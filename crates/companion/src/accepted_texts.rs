@@ -79,21 +79,33 @@ impl AcceptedText {
     /// seen all that leads to it. It was accepted once: if an agent writes it again, perhaps over what the person has since
     /// made of the file, nobody has seen that. Waits for the disk.
     pub(crate) fn written_to(&self, path: &Path) -> Vec<String> {
-        let written = self.step_in(path).map(|at| &self.steps[at..]);
-        let written = written.filter(|it| it[0].told.set(Found::Accepted).is_ok());
+        let written = self.step_in(path);
+        let written = written.filter(|at| self.steps[*at].told.set(Found::Accepted).is_ok());
+        written.map_or_else(Vec::new, |at| self.seen_from(at))
+    }
+
+    fn seen_from(&self, at: usize) -> Vec<String> {
         let mut seen_from: Vec<String> = Vec::new();
-        for step in written.unwrap_or_default() {
+        for step in &self.steps[at..] {
             let is_next = seen_from.last().is_none_or(|it| step.has(it));
             seen_from.extend(step.shown_beside.clone().filter(|_| is_next));
         }
         seen_from
     }
 
+    /// The agent's call for this file has run. If something else than what was accepted is there, such as what a formatter has made
+    /// of it: as [`written_to`](Self::written_to), and the hashes of what was accepted. Waits for the disk.
+    pub(crate) fn gone_on_from(&self, path: &Path) -> Option<(Vec<String>, Vec<String>)> {
+        let at = self.first_open().filter(|_| self.step_in(path).is_none())?;
+        let step = &self.steps[at];
+        let _ = step.told.set(Found::Other);
+        Some((self.seen_from(at), step.fingerprints.compute().to_vec()))
+    }
+
     /// The agent's call for this file has failed: the first of which nothing is known. Waits for the disk.
     pub(crate) fn call_failed(&self, path: &Path) {
         let written = self.step_in(path);
-        let mut open = (0..=self.last_open()).rev();
-        if let Some(at) = open.find(|at| self.steps[*at].told.get().is_none()) {
+        if let Some(at) = self.first_open() {
             // What was known before stands.
             let _ = self.steps[at].told.set(match written == Some(at) {
                 true => Found::Accepted,
@@ -121,6 +133,12 @@ impl AcceptedText {
         let is_open = |at: usize, it: &Step| at == 0 || it.told.get().is_none();
         let found = steps.find(|(at, it)| is_open(*at, it) && it.fingerprints.are_of(&text));
         found.map(|(at, _)| at)
+    }
+
+    /// The place of the first step of which nothing is known.
+    fn first_open(&self) -> Option<usize> {
+        let mut open = (0..=self.last_open()).rev();
+        open.find(|at| self.steps[*at].told.get().is_none())
     }
 
     /// The place of the earliest step that the agent makes before the latest, of those over which that was accepted.

@@ -324,7 +324,15 @@ impl Recording {
     /// A call has run.
     pub(crate) fn after(&mut self, session: &SessionId, id: String) {
         let (session, accepted) = (self.number(session), self.accepted_texts.all());
-        self.order(move |recorder| recorder.after(session, &id, seen_from(accepted)));
+        self.order(move |recorder| {
+            recorder.goes_on_from_accepted(session, &id, |path| {
+                let mut accepted = accepted.iter();
+                accepted
+                    .find(|it| it.real_path() == path)?
+                    .gone_on_from(path)
+            });
+            recorder.after(session, &id, seen_from(accepted))
+        });
     }
 
     /// A call has failed, as [`after`](Self::after).

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use super::summary::IgnoredTest;
+use crate::built::{JUJUTSU, KAK_LSP};
 use crate::prerequisites::{Program, User, none_missing};
-use crate::{addons, editors, kak_lsp, lua, npm, prerequisites, target_dir, vibe};
+use crate::{addons, editors, lua, npm, prerequisites, target_dir, vibe};
 
 /// The needs that are there, and in words those that are not.
 #[derive(Debug)]
@@ -25,7 +26,9 @@ pub struct Needs {
     /// The folder of the editors: not every machine can have them.
     editors: Result<PathBuf, String>,
     /// kakoune-lsp lies beside the editors.
-    kak_lsp: Result<(), String>,
+    kak_lsp: Result<PathBuf, String>,
+    /// The folder of Jujutsu, which `--all` alone builds.
+    jujutsu: Result<PathBuf, String>,
     /// The folder of the plugins that Debian has for Vim and Neovim.
     addons: Result<PathBuf, String>,
     /// The checks of the Lua sources can run.
@@ -44,6 +47,7 @@ impl Needs {
             vibe: Err(why.clone()),
             editors: Err(why.clone()),
             kak_lsp: Err(why.clone()),
+            jujutsu: Err(why.clone()),
             addons: Err(why.clone()),
             lua: Err(why),
         }
@@ -60,29 +64,35 @@ impl Needs {
             codex: folder.clone(),
             vibe: folder.clone(),
             editors: folder.clone(),
-            kak_lsp: Ok(()),
+            kak_lsp: folder.clone(),
+            jujutsu: folder.clone(),
             addons: folder,
             lua: Ok(()),
         }
     }
 
     /// Installs what is missing. Two runs do not install into one folder at a time.
-    pub fn install() -> Needs {
+    pub fn install(all: bool) -> Needs {
         let missing = prerequisites::ensure();
         let target = target_dir();
         let _installing = lock(&target);
         thread::scope(|scope| {
-            // It is compiled, while the others mostly wait for the network.
-            let kak_lsp = scope.spawn(|| {
-                kak_lsp::install(&target).map_err(|error| format!("needs kakoune-lsp: {error:#}"))
+            // They are compiled, while the others mostly wait for the network.
+            let built = scope.spawn(|| {
+                let jujutsu = all.then(|| JUJUTSU.install(&target));
+                (KAK_LSP.install(&target), jujutsu)
             });
             let others = Needs::install_others(&missing, &target);
-            let kak_lsp = kak_lsp.join().unwrap_or_else(|panic| resume_unwind(panic));
-            Needs { kak_lsp, ..others }
+            let (kak_lsp, jujutsu) = built.join().unwrap_or_else(|panic| resume_unwind(panic));
+            Needs {
+                kak_lsp,
+                jujutsu: jujutsu.unwrap_or_else(|| others.jujutsu.clone()),
+                ..others
+            }
         })
     }
 
-    /// All but kakoune-lsp.
+    /// All but what is compiled.
     fn install_others(missing: &[Program], target: &Path) -> Needs {
         let npm = none_missing(missing, User::Tests).and_then(|()| {
             npm::install(target).map_err(|error| format!("needs the npm packages: {error:#}"))
@@ -129,10 +139,10 @@ impl Needs {
             &self.vibe,
             &self.editors,
             &self.addons,
+            &self.kak_lsp,
         ];
         { folders.into_iter() }
             .find_map(|installed| installed.as_ref().err().map(String::as_str))
-            .or(self.kak_lsp.as_ref().err().map(String::as_str))
             .or(self.missing_for_lua())
     }
 
@@ -161,7 +171,9 @@ impl Needs {
         let missing = missing.or(vibe.filter(|_| vibe::is_needed(&test.reason)));
         let missing = missing.or(editors.filter(|_| editors::are_needed(&test.reason)));
         let kak_lsp = self.kak_lsp.as_ref().err();
-        let missing = missing.or(kak_lsp.filter(|_| kak_lsp::is_needed(&test.reason)));
+        let missing = missing.or(kak_lsp.filter(|_| KAK_LSP.is_needed(&test.reason)));
+        let jujutsu = self.jujutsu.as_ref().err();
+        let missing = missing.or(jujutsu.filter(|_| JUJUTSU.is_needed(&test.reason)));
         let addons = self.addons.as_ref().err();
         let missing = missing.or(addons.filter(|_| addons::are_needed(&test.reason)));
         missing.map(String::as_str)
@@ -176,6 +188,7 @@ impl Needs {
             ("PILLION_TEST_VIBE", &self.vibe),
             ("PILLION_TEST_EDITORS", &self.editors),
             ("PILLION_TEST_ADDONS", &self.addons),
+            ("PILLION_TEST_JUJUTSU", &self.jujutsu),
         ]
         .into_iter()
         .filter_map(|(name, folder)| Some((name, folder.as_ref().ok()?.as_os_str())))

@@ -45,6 +45,11 @@ impl Deciding<'_> {
         self.refuse_running(change)?;
         self.refuse_only_copy(act, change)?;
         let former = self.folders.of(roots, &change.path);
+        let with_decided = (act == Act::TakeBack && self.takes_all).then(|| Change {
+            before: self.kept.first(change).clone(),
+            ..change.clone()
+        });
+        let change = with_decided.as_ref().unwrap_or(change);
         let judged = self.judged.of(change.number);
         let judged = judged.filter(|it| act == Act::Undo && it.written.is_some());
         let done = match (act, judged) {

@@ -10,7 +10,7 @@ use super::Recorder;
 use super::attended::{is_an_editors_own, is_swap_or_lock};
 use super::session::{Call, Session};
 use crate::remark::Remark;
-use crate::state::Hash;
+use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store};
 use crate::table::{Difference, Table};
 use crate::turn::Author;
@@ -208,6 +208,56 @@ impl Recorder {
         if change.is_seen_from(&texts, judged) {
             change.accepted = Some(change.after.clone());
         }
+    }
+
+    /// A call has run, and something has made more of what a person accepted before it ended, such as a formatter: what was accepted
+    /// is the text before for that. `accepted` tells from which texts on they have seen it, and its hashes.
+    pub fn goes_on_from_accepted(
+        &mut self,
+        session: u64,
+        id: &str,
+        accepted: impl FnOnce(&Path) -> Option<(Vec<String>, Vec<String>)>,
+    ) {
+        let path = self.call(session, id).and_then(|it| it.path.clone());
+        let Some(difference) = path.and_then(|path| self.difference(&path)) else {
+            return;
+        };
+        let path = difference.path.clone();
+        let between = accepted(&path).and_then(|(seen_from, hashes)| {
+            Some((seen_from, self.in_form_of(&difference.after, &hashes)?))
+        });
+        let Some((seen_from, between)) = between else {
+            return self.found(vec![difference]);
+        };
+        let written = Difference {
+            after: between.clone(),
+            ..difference.clone()
+        };
+        self.found(vec![written]);
+        self.accept(session, &path, |_| seen_from.clone());
+        self.found(vec![Difference {
+            before: between,
+            ..difference
+        }]);
+    }
+
+    /// The text with one of these hashes as the state of a file, if the store has it, and in the form that the file has now.
+    fn in_form_of(&self, now: &FileState, hashes: &[String]) -> Option<FileState> {
+        let form = |text: &[u8]| {
+            let text = str::from_utf8(text).ok()?;
+            Some((text.starts_with('\u{feff}'), text.contains("\r\n")))
+        };
+        let there = form(&self.store.get(now.text()?).ok()?)?;
+        let mode = now.mode()?;
+        hashes.iter().find_map(|hash| {
+            let hash = hash.parse().ok()?;
+            let text = self.store.get(&hash).ok()?;
+            (form(&text)? == there).then(|| FileState::File {
+                mode,
+                size: text.len() as u64,
+                text: Some(hash),
+            })
+        })
     }
 }
 

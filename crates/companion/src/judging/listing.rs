@@ -111,7 +111,9 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     let found = found.and_then(|now| take_back::hunks_in(store, change, now).ok());
     let is_unseen = state == ChangeState::Unseen;
     let (id, state_name) = (kept.name(change).to_string(), state.name());
-    let count = lines.map(|(added, removed)| format!(" +{added} -{removed}"));
+    let count = lines
+        .filter(|it| *it != (0, 0))
+        .map(|(added, removed)| format!(" +{added} -{removed}"));
     let name = format!("{id} {state_name}");
     let of_change = found
         .iter()

@@ -585,6 +585,21 @@ fn a_hunk_that_somebody_changed_again_is_listed_as_such() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn where_only_permissions_have_changed_no_lines_are_counted() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mut lab = Lab::new();
+    let path = lab.path();
+    fs::write(&path, BEFORE).unwrap();
+    let mode = fs::Permissions::from_mode(0o755);
+    lab.turn_of(|| fs::set_permissions(path, mode).unwrap(), false);
+    let listed = lab.listed().remove(0).changes.remove(0);
+    assert_eq!(listed.label, "1.1 unseen");
+    assert!(listed.shown.ends_with("mode 644→755"), "{}", listed.shown);
+}
+
 #[test]
 fn what_is_no_text_is_listed_and_taken_back_as_a_whole() {
     let mut lab = Lab::new();

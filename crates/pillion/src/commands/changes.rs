@@ -337,8 +337,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 /// The columns before the name of the file.
 fn row(printed: &Printed<'_>) -> String {
-    let counted = printed.added.zip(printed.removed);
-    let lines = lines(counted.filter(|_| printed.kind != Some("mode")));
+    let lines = lines(printed.added.zip(printed.removed));
     format!("  {:<7} {:<10} {lines:>9}  ", printed.id, printed.state)
 }
 
@@ -348,8 +347,9 @@ fn because(printed: &Printed<'_>) -> String {
     reason.map_or_else(String::new, |it| format!(": {it}"))
 }
 
-/// The numbers of lines that were added and removed, in short.
+/// The numbers of lines that were added and removed, in short; nothing where only the permissions have changed.
 fn lines(counted: Option<(usize, usize)>) -> String {
+    let counted = counted.filter(|it| *it != (0, 0));
     counted.map_or_else(String::new, |(added, removed)| {
         format!("+{added} -{removed}")
     })

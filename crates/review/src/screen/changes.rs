@@ -209,9 +209,9 @@ fn change_in<'a>(
     ]
 }
 
-/// The numbers of lines that were added and removed, if it is text.
+/// The numbers of lines that were added and removed, if it is text and not only the permissions have changed.
 fn counts(change: &ListedChange) -> (String, String) {
-    let lines = change.added.zip(change.removed);
+    let lines = change.added.zip(change.removed).filter(|it| *it != (0, 0));
     lines.map_or_else(Default::default, |(added, removed)| {
         (format!("+{added}"), format!("-{removed}"))
     })

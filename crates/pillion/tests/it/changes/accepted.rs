@@ -114,6 +114,31 @@ fn what_a_shell_has_changed_is_unseen_whatever_is_accepted_in_the_file_later() {
     }
 }
 
+/// It runs before the call has ended: as a hook of the agent's, or in the agent.
+#[test]
+fn what_a_formatter_makes_of_an_accepted_text_is_unseen_by_itself() {
+    for (agent, is_hub) in [("claude", true), ("claude", false), ("codex", true)] {
+        let world = World::new();
+        let _serve = serve(&world, is_hub);
+        let agent = Agent::new(&world, agent);
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        let call = agent.is_accepted("1", "two", "2");
+        agent.write("two", "2");
+        let accepted = fs::read_to_string(&agent.file).unwrap();
+        agent.write("five", "formatted");
+        agent.tells("PostToolUse", &call);
+        agent.tells("Stop", &json!({}));
+        let shown = world.sandbox.run(["show", "1.1"]).expect(0).stdout.clone();
+        assert!(shown.contains("# 1.1 unseen"), "{shown}");
+        assert!(
+            shown.contains("+formatted") && !shown.contains("\n+2\n"),
+            "{shown}"
+        );
+        world.sandbox.run(["revert", "1.1"]).expect(0);
+        assert_eq!(fs::read_to_string(&agent.file).unwrap(), accepted);
+    }
+}
+
 /// A call tells itself when it has ended: what a later one, or the person, makes of the file is another thing.
 #[test]
 fn what_came_of_an_accepted_change_is_what_its_own_call_has_made() {

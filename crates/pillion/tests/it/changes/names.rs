@@ -1,10 +1,11 @@
 //! Files whose names are not for terminals or JSON, and what names no change at all.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::World;
 
@@ -42,6 +43,63 @@ fn a_file_with_any_name_is_listed_shown_and_taken_back() {
             let listed = json[0]["path"].as_str().expect("a path");
             assert_eq!(listed, path.to_string_lossy());
         }
+    }
+}
+
+/// What kind of change it is, whose, since when, and if it can be taken back.
+#[test]
+fn a_change_is_described_for_programs_and_one_of_permissions_counts_no_lines() {
+    let world = World::new();
+    let at = |name: &str| world.root.join(name);
+    for name in ["changed", "deleted", "mode", ".env"] {
+        fs::write(at(name), "1\n2\n").unwrap();
+    }
+    let mode = |name: &str, mode| fs::set_permissions(at(name), Permissions::from_mode(mode));
+    world.turn(|_| {
+        fs::write(at("changed"), "1\nzwei\ndrei\n").unwrap();
+        fs::remove_file(at("deleted")).unwrap();
+        mode("mode", 0o755).unwrap();
+        fs::write(at(".env"), "3\n").unwrap();
+        fs::write(at("new"), "1\n").unwrap();
+        symlink("new", at("link")).unwrap();
+    });
+    let said = world.sandbox.run(["changes", "--json"]).expect(0);
+    let listed: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();
+    let began = world.store.turn(1).unwrap().began;
+    let mut rows = Vec::new();
+    for change in &listed {
+        let of_turn = ["turn", "agent", "at", "by", "state"].map(|it| change[it].clone());
+        let expected = [
+            json!(1),
+            json!("claude"),
+            json!(began),
+            json!("Bash"),
+            json!("unseen"),
+        ];
+        assert_eq!(of_turn, expected, "{change}");
+        let path = change["path"].as_str().unwrap().rsplit('/').next();
+        let fields = ["kind", "mode", "added", "removed", "isRevertible"];
+        rows.push((path.unwrap(), fields.map(|it| change[it].clone())));
+    }
+    rows.sort_unstable_by_key(|it| it.0);
+    let file = "644";
+    let expected = [
+        (".env", json!(["changed", [file, file], null, null, false])),
+        ("changed", json!(["changed", [file, file], 2, 1, true])),
+        ("deleted", json!(["deleted", [file, null], 0, 2, true])),
+        ("link", json!(["link", [null, null], 1, 0, true])),
+        ("mode", json!(["mode", [file, "755"], 0, 0, true])),
+        ("new", json!(["new", [null, file], 1, 0, true])),
+    ];
+    let rows: Vec<_> = rows
+        .into_iter()
+        .map(|(name, it)| (name, json!(it)))
+        .collect();
+    assert_eq!(rows, expected);
+    for args in [&["changes"][..], &["changes", "--locations"]] {
+        let said = world.sandbox.run(args).expect(0).stdout.clone();
+        let of_mode = said.lines().find(|it| it.contains("mode")).unwrap();
+        assert!(!of_mode.contains("+0"), "{of_mode}");
     }
 }
 
