@@ -27,7 +27,7 @@ pub const KAK_LSP: Built = Built {
     folder: "editors/kak-lsp",
 };
 
-/// For `--all` only: it takes JJMINUTES minutes of a processor.
+/// For `--all` only: it takes nine minutes of a processor.
 pub const JUJUTSU: Built = Built {
     package: "jj-cli",
     version: "0.45.1",
