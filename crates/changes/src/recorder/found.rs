@@ -252,7 +252,7 @@ impl Recorder {
         hashes.iter().find_map(|hash| {
             let hash = hash.parse().ok()?;
             let text = self.store.get(&hash).ok()?;
-            (form(&text)? == there).then(|| FileState::File {
+            (form(&text)? == there).then_some(FileState::File {
                 mode,
                 size: text.len() as u64,
                 text: Some(hash),
