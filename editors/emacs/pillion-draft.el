@@ -28,7 +28,7 @@
 (put 'pillion-draft--told 'permanent-local t)
 
 (defvar-local pillion-draft--offered nil
-  "The text that undo brings back.")
+  "The texts that undo brings back, the newest first.")
 (put 'pillion-draft--offered 'permanent-local t)
 
 (defun pillion-draft--tell (diff)
@@ -70,10 +70,10 @@
                (not (pillion-diff-kept diff))
                ;; Neither has the person changed it, nor is it the same.
                (equal (pillion-text-of-buffer buffer) (pillion-diff-proposed diff))
-               (not (member content (list (pillion-diff-proposed diff)
+               (not (member content (cons (pillion-diff-proposed diff)
                                           (buffer-local-value 'pillion-draft--offered buffer)))))
       (with-current-buffer buffer
-        (setq pillion-draft--offered content))
+        (push content pillion-draft--offered))
       (pillion-seen-forget diff)
       (pillion-text-replace buffer content)
       (pillion-text-replace buffer (pillion-diff-proposed diff))

@@ -129,10 +129,7 @@ fn accepted(edited: Option<&str>) -> Decision {
 }
 
 fn rejected(reason: &str) -> Decision {
-    let note = Note {
-        lines: None,
-        text: reason.to_owned(),
-    };
+    let note = Note::on_all(reason);
     Decision {
         is_accepted: false,
         edited: None,
@@ -297,6 +294,45 @@ fn what_was_written_outlives_a_view_a_hub_and_the_agent_and_is_offered_again() {
             assert_eq!(world.states(), [EntryState::Edited], "{name}");
         }
     }
+}
+
+/// Also while the person goes through them: what they look at takes no other one's place.
+#[test]
+fn what_was_written_in_two_views_is_offered_the_newest_last() {
+    let world = World::new();
+    let mut recorder = world.recorder();
+    world.proposal(1, 1, USUAL).to(&mut recorder);
+    let (edit, exclusion) = (MINE, "1\n2\n3\n");
+    recorder.edited(1, 1, 1, Some(edit)).unwrap();
+    recorder.edited(1, 1, 2, Some(exclusion)).unwrap();
+    let both = |id| [(id, edit.to_owned()), (id, exclusion.to_owned())];
+    let ends: [fn(&mut Recorder, u64); 2] = [
+        |recorder, id| recorder.closed(id).unwrap(),
+        |recorder, _| {
+            for view in [1, 2, 7] {
+                recorder.view_left(view).unwrap();
+            }
+        },
+    ];
+    ends[0](&mut recorder, 1);
+    for (id, end) in [2, 3].into_iter().zip(ends) {
+        world.proposal(id, 1, USUAL).to(&mut recorder);
+        let offers = offered(&mut recorder);
+        assert_eq!(offers.len(), 2);
+        assert!(both(id).iter().all(|it| offers.contains(it)), "{offers:?}");
+        for text in [exclusion, edit, exclusion] {
+            recorder.edited(id, 1, 7, Some(text)).unwrap();
+        }
+        assert_eq!(world.log().len(), 2, "no copies");
+        end(&mut recorder, id);
+    }
+    assert_eq!(offered(&mut recorder).len(), 2);
+    recorder.edited(3, 1, 8, Some(edit)).unwrap();
+    recorder.decided(3, accepted(Some(edit))).unwrap();
+    let states = [EntryState::Undecided, EntryState::Edited];
+    assert!(states.iter().all(|it| world.states().contains(it)));
+    world.proposal(4, 1, USUAL).to(&mut recorder);
+    assert_eq!(offered(&mut recorder), [], "they have decided without it");
 }
 
 #[test]

@@ -41,8 +41,8 @@ pub struct View {
     pub notes: Notes,
     /// True if the person has changed it, as far as its buffer was told.
     pub is_edited: bool,
-    /// The person's text from an earlier proposal of the file, byte for byte.
-    pub kept: Option<String>,
+    /// The person's texts from earlier proposals of the file, byte for byte: the last one comes back first.
+    pub kept: Vec<String>,
     /// The part that the window showed when it was drawn last.
     window: Option<Window>,
     /// True if it cannot be edited yet, and since the person paused last, nobody has tried to change that.
@@ -83,7 +83,7 @@ impl View {
             seen_lines: SeenLines::default(),
             notes: Notes::default(),
             is_edited: false,
-            kept: None,
+            kept: Vec::new(),
             window: None,
             is_locked: true,
             is_unlock_due: true,

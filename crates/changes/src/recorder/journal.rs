@@ -214,7 +214,7 @@ impl Recorder {
             return Ok(());
         }
         let is_its = |it: &Draft| it.view == view && it.revision == revision;
-        let own = pending.drafts.iter().position(is_its);
+        let own = pending.drafts.iter().rposition(is_its);
         if text.is_none() && own.is_none() {
             return Ok(());
         }
@@ -228,8 +228,13 @@ impl Recorder {
             }
             return Ok(());
         };
-        let entry = Entry {
-            number: own.map_or(0, |at| pending.drafts[at].entry.number),
+        let is_again = |it: &Draft| is_its(it) && it.entry.edited.as_ref() == Some(&edited);
+        if let Some(at) = pending.drafts.iter().position(is_again) {
+            pending.drafts[at..].rotate_left(1);
+            return Ok(());
+        }
+        let mut entry = Entry {
+            number: 0,
             state: EntryState::Undecided,
             at: clock::now_ms(),
             proposal,
@@ -241,8 +246,16 @@ impl Recorder {
             outcome: None,
             is_closed: false,
         };
-        let entry = match own {
+        let mut brought_back = self.store.undecided()?;
+        brought_back.retain(|it| {
+            !it.is_pending()
+                && it.proposal.is_of_same(&entry.proposal)
+                && is_contained(&self.store, it, &entry)
+        });
+        // What comes back from before takes no other text's place.
+        let entry = match own.filter(|_| brought_back.is_empty()) {
             Some(at) => {
+                entry.number = pending.drafts[at].entry.number;
                 self.store.save_entry(&entry)?;
                 pending.drafts[at].entry = entry.clone();
                 entry
@@ -264,17 +277,9 @@ impl Recorder {
         let (contained, others): (Vec<Draft>, _) =
             drafts.partition(|it| is_former(it) && is_contained(store, &it.entry, &entry));
         pending.drafts = others;
-        for draft in contained {
-            self.store.forget_entry(draft.entry.name())?;
-        }
-        for other in self.store.undecided()? {
-            let is_other = other.number != entry.number && !other.is_pending();
-            if is_other
-                && other.proposal.is_of_same(&entry.proposal)
-                && is_contained(&self.store, &other, &entry)
-            {
-                self.store.forget_entry(other.name())?;
-            }
+        let contained = contained.iter().map(|it| &it.entry);
+        for former in contained.chain(&brought_back) {
+            self.store.forget_entry(former.name())?;
         }
         Ok(())
     }
@@ -436,13 +441,14 @@ impl Recorder {
     }
 
     /// Texts that a person wrote in earlier proposals of the files that wait, or of that of the proposal with this number, and
-    /// nobody decided about: where the file is as it was then, or where the same is proposed again.
+    /// nobody decided about: where the file is as it was then, or where the same is proposed again. The newest of a file comes last.
     pub fn offers(&mut self, of: Option<u64>) -> Result<Vec<Offer>, StoreError> {
         if self.journal.pending.is_empty() {
             return Ok(Vec::new());
         }
         let mut left = self.store.undecided()?;
         left.retain(|it| !it.is_closed && !it.is_pending());
+        left.sort_by_key(|it| (it.at, it.number));
         let mut offers = Vec::new();
         for (id, pending) in &mut self.journal.pending {
             if of.is_some_and(|of| of != *id) {
@@ -465,9 +471,9 @@ impl Recorder {
                 then.proposed == now.proposed
                     || (then.before == now.before && now.before.is_known())
             };
-            let newest = left.into_iter().filter(fits).max_by_key(|entry| entry.at);
-            let text = newest.and_then(|entry| taken_along(&self.store, entry, &now));
-            offers.extend(text.map(|text| Offer {
+            let fitting = left.into_iter().filter(fits);
+            let texts = fitting.filter_map(|entry| taken_along(&self.store, entry, &now));
+            offers.extend(texts.map(|text| Offer {
                 id: *id,
                 revision: pending.revision,
                 text,

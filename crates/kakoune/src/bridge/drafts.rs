@@ -52,9 +52,9 @@ impl Bridge {
     /// This is what the person had made of an earlier proposal of the file.
     pub(super) fn offered(&mut self, key: ProposalKey, text: String) {
         if let Ok(view) = self.views.current_mut(key)
-            && view.kept.as_ref() != Some(&text)
+            && !view.kept.contains(&text)
         {
-            view.kept = Some(text);
+            view.kept.push(text);
             self.tell_kept(key);
         }
     }
@@ -62,9 +62,14 @@ impl Bridge {
     /// The person is told that something was kept, once the proposal is there.
     pub(super) fn tell_kept(&self, key: ProposalKey) {
         let view = self.views.current(key).ok();
-        if let Some(view) = view.filter(|view| view.is_loaded && view.kept.is_some()) {
+        if let Some(view) = view.filter(|view| view.is_loaded && !view.kept.is_empty()) {
             let name = view.diff.path.file_name().unwrap_or_default().display();
-            let kept = format!("what you had changed in {name} was kept: :pillion-bring-back");
+            let kept = match view.kept.len() {
+                1 => format!("what you had changed in {name} was kept: :pillion-bring-back"),
+                count => format!(
+                    "{count} texts of yours for {name} were kept: :pillion-bring-back brings the last one, and again the one before"
+                ),
+            };
             // What is said when it comes to the front would cover it.
             self.session.run(script::entitle(view, &kept));
             self.show_message(&kept);
@@ -73,11 +78,11 @@ impl Bridge {
 
     /// The person wants it back, in this client.
     pub(super) fn bring_back(&mut self, key: ProposalKey, client: String) {
-        let view = match self.views.current(key) {
+        let view = match self.views.current_mut(key) {
             Ok(view) => view,
             Err(stale) => return self.refuse(key, stale, &client),
         };
-        let Some(kept) = &view.kept else {
+        let Some(kept) = view.kept.last() else {
             return self.answer(&client, "nothing that you had changed here was kept");
         };
         if view.is_locked() {
@@ -88,6 +93,8 @@ impl Bridge {
             let why = "Kakoune cannot hold it byte for byte: `pillion log` lists it";
             return self.answer(&client, why);
         }
+        // Again brings the one before.
+        view.kept.rotate_right(1);
         self.worker.order(Job::WriteKept { key, held, client });
     }
 

@@ -54,8 +54,10 @@ pub struct Proposal {
     pub refusal: &'static str,
     /// When to show how to decide without code actions.
     pub hint: Option<Instant>,
-    /// The person's text from an earlier proposal of the file, and true if they know that it was kept.
-    pub offered: Option<(String, bool)>,
+    /// The person's texts from earlier proposals of the file, the newest last.
+    pub offered: Vec<String>,
+    /// The number of those of which they know that they were kept.
+    pub known: usize,
 }
 
 impl Proposed for Proposal {
@@ -87,7 +89,8 @@ impl Proposal {
             answer_due: None,
             refusal: "",
             hint: None,
-            offered: None,
+            offered: Vec::new(),
+            known: 0,
         }
     }
 
@@ -164,35 +167,35 @@ impl Proposal {
         Some((text != *self.diff.proposed).then_some(text))
     }
 
-    /// The text that the editor shows, and the one that it is to show so that the kept one would be accepted, byte for byte;
-    /// none if nothing was kept, or it is there.
+    /// The text that the editor shows, and the one that it is to show so that the newest kept one that is not there would be accepted,
+    /// byte for byte; none if nothing else was kept.
     ///
     /// # Errors
     /// A sentence: the editor cannot show it.
     pub fn kept(&self) -> Option<Result<(String, String), String>> {
-        let (kept, _) = self.offered.as_ref()?;
         let proposed = &self.diff.proposed;
         let view = self.showing.view.as_ref()?;
-        let is_there = restore(proposed, view.first(), view.text()) == *kept;
-        let shown = || {
-            let shown = shown_as(proposed, view.first(), kept);
-            let shown = shown.map(|it| (view.text().to_owned(), it));
-            shown.ok_or_else(|| {
-                let name = self.name();
-                format!("the editor cannot show what you wrote in {name} byte for byte: `pillion log` lists it")
-            })
-        };
-        (!is_there).then(shown)
+        let there = restore(proposed, view.first(), view.text());
+        let kept = self.offered.iter().rev().find(|it| **it != there)?;
+        let shown = shown_as(proposed, view.first(), kept);
+        let shown = shown.map(|it| (view.text().to_owned(), it));
+        Some(shown.ok_or_else(|| {
+            let name = self.name();
+            format!("the editor cannot show what you wrote in {name} byte for byte: `pillion log` lists it")
+        }))
     }
 
     /// The message that something was kept, if the person can bring it back and does not know yet.
     pub fn tell_kept(&mut self) -> Option<String> {
-        let is_kept = matches!(self.kept(), Some(Ok(_)));
-        let (_, is_known) = self.offered.as_mut().filter(|_| is_kept)?;
-        let is_news = !std::mem::replace(is_known, true);
+        if !matches!(self.kept(), Some(Ok(_))) {
+            return None;
+        }
+        let count = self.offered.len();
+        let is_news = std::mem::replace(&mut self.known, count) < count;
         let name = self.name();
-        is_news.then(|| {
-            format!("What you had changed in {name} was kept: a code action there brings it back.")
+        is_news.then(|| match count {
+            1 => format!("What you had changed in {name} was kept: a code action there brings it back."),
+            _ => format!("{count} texts of yours for {name} were kept: a code action there brings back the last one, and again the one before."),
         })
     }
 

@@ -346,7 +346,7 @@ impl Proposals {
         pending.hint = (!has_actions).then(|| now + ATTACH_TIMEOUT);
         let how = self.setup.quirks.how_to_decide;
         // What was said of an earlier one stays to be read.
-        let how = how.filter(|_| pending.offered.is_none());
+        let how = how.filter(|_| pending.offered.is_empty());
         let said = how.map(|how| format!("{}: {how}", pending.name()));
         said.map(|it| Action::show(MessageType::Info, it))
             .into_iter()

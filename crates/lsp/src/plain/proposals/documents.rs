@@ -66,9 +66,8 @@ impl Proposals {
         let Ok(pending) = self.pending.current_mut(key) else {
             return Vec::new();
         };
-        let is_same = |(known, _): &(String, bool)| *known == text;
-        if !pending.offered.as_ref().is_some_and(is_same) {
-            pending.offered = Some((text, false));
+        if !pending.offered.contains(&text) {
+            pending.offered.push(text);
         }
         tell_kept(pending).into_iter().collect()
     }

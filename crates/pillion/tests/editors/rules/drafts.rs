@@ -17,17 +17,17 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[each_editor]
 fn edits_outlive_the_agent(kind: Kind) {
     let mut person = Person::new(kind);
-    let edited = edit(&person);
+    let edited = edit(&person, "mine");
     let next = person.agent(Dialect::GeminiCli);
     std::mem::replace(&mut person.gemini, next).disconnect();
     person.leave_undecided();
-    come_back(person, &edited);
+    come_back(person, &[edited]);
 }
 
 #[each_editor]
 fn edits_outlive_the_hub(kind: Kind) {
     let mut person = Person::new(kind);
-    let edited = edit(&person);
+    let edited = edit(&person, "mine");
     let hub = hub(&person).unwrap();
     let mut kill = Command::new("kill");
     let status = kill.args(["-s", "KILL", &hub.to_string()]).status();
@@ -39,7 +39,19 @@ fn edits_outlive_the_hub(kind: Kind) {
         sleep(PAUSE);
     }
     person.gemini = person.agent(Dialect::GeminiCli);
-    come_back(person, &edited);
+    come_back(person, &[edited]);
+}
+
+#[each_editor]
+fn several_texts_come_back_one_after_the_other_the_newest_first(kind: Kind) {
+    let person = Person::new(kind);
+    let texts = ["older", "newer"].map(|line| {
+        let edited = edit(&person, line);
+        person.withdraw();
+        edited
+    });
+    let [older, newer] = texts;
+    come_back(person, &[newer, older]);
 }
 
 fn hub(person: &Person) -> Option<u64> {
@@ -48,12 +60,12 @@ fn hub(person: &Person) -> Option<u64> {
 }
 
 /// The person edits a proposal, which is kept. The text.
-fn edit(person: &Person) -> String {
+fn edit(person: &Person, line: &str) -> String {
     person.propose(PROPOSED);
-    person.editor.append("mine");
-    let edited = format!("{PROPOSED}mine\n");
+    person.editor.append(line);
+    let edited = format!("{PROPOSED}{line}\n");
     let started = Instant::now();
-    while kept(person) != [edited.as_str()] {
+    while !kept(person).contains(&edited) {
         assert!(started.elapsed() < SOON, "{:?}", kept(person));
         sleep(PAUSE);
     }
@@ -69,17 +81,19 @@ fn kept(person: &Person) -> Vec<String> {
         .collect()
 }
 
-/// The same is proposed again: nothing comes of what was kept, until the person takes it back.
-fn come_back(mut person: Person, edited: &str) {
+/// The same is proposed again: nothing comes of what was kept, until the person takes it back. The last of it is accepted.
+fn come_back(mut person: Person, texts: &[String]) {
     person.propose(PROPOSED);
     assert_eq!(person.editor.text(), PROPOSED);
-    let started = Instant::now();
-    while person.editor.text() != edited {
-        assert!(started.elapsed() < SOON, "{}", person.editor.describe());
-        sleep(PAUSE);
-        person.editor.bring_back();
+    for edited in texts {
+        let started = Instant::now();
+        while person.editor.text() != *edited {
+            assert!(started.elapsed() < SOON, "{}", person.editor.describe());
+            sleep(PAUSE);
+            person.editor.bring_back();
+        }
     }
     person.look();
     person.accept_whatever_is_asked();
-    person.is_accepted(edited);
+    person.is_accepted(texts.last().unwrap());
 }

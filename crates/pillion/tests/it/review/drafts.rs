@@ -8,7 +8,7 @@ use pillion_testkit::{Env, SOON, TestAgent};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{QUESTION, Review};
+use super::{QUESTION, Review, decide_in};
 
 /// A file, the proposal, and what comes of the keys with which it is changed.
 struct Case {
@@ -128,6 +128,38 @@ fn what_was_changed_outlives_the_review() {
         let mut agent = review.connect();
         case.comes_back(&review, &mut agent, &path);
     }
+}
+
+/// An edit in one, an exclusion in the other: both come back, the newest first.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_was_changed_in_two_windows_outlives_both() {
+    let (review, agent, path) = TYPED.start();
+    let other = review.beside();
+    other.wait_for("proposes", SOON);
+    decide_in(&other, " ", "all hunks excluded");
+    let are_kept = |_: &str| texts(&review).len() == 2;
+    review.pane.wait_until("both are kept", SOON, are_kept);
+    review.signal(Signal::HUP);
+    review.pane.wait_for("exit code", SOON);
+    decide_in(&other, "q", "1 diff is pending");
+    other.send_keys(["y"]);
+    drop(agent);
+    let review = review.again(&editor());
+    let mut agent = review.connect();
+    agent.propose(&path, TYPED.proposed);
+    review.pane.wait_for("2 texts of yours for a.txt", SOON);
+    review.decide_until("Z", "redone: excluded again");
+    review.decide_until("Z", "your edit was redone");
+    review.decide("a");
+    let expected = Update::accepted(path, TYPED.mine.to_owned());
+    assert_eq!(agent.outcome(), expected);
+    let is_settled = |_: &str| {
+        let mut states = states(&review);
+        states.sort();
+        states == ["edited", "not decided"]
+    };
+    review.pane.wait_until("both entries", SOON, is_settled);
 }
 
 #[test]

@@ -67,11 +67,12 @@ function M.offer(params)
   if not diff or diff.revision ~= params.revision or not vim.api.nvim_buf_is_loaded(diff.right) then
     return
   end
-  local is_known = diff.offered == params.content or buffers.text(diff.right) == params.content
-  if is_known or quit.is_edited(diff) or diff.over_edits then
+  diff.offered = diff.offered or {}
+  local is_known = vim.list_contains(diff.offered, params.content) or buffers.text(diff.right) == params.content
+  if is_known or quit.is_edited(diff) or (diff.over_edits and #diff.offered == 0) then
     return
   end
-  diff.offered = params.content
+  table.insert(diff.offered, params.content)
   proposal.edit(diff, params.content)
   if proposal.replace(diff, true) then
     unseen.follow(diff)

@@ -56,11 +56,12 @@ export def Offer(params: dict<any>, nul: string)
     return
   endif
   const shape = text.Decode(content, nul)
-  const is_known = get(diff, 'offered', '') ==# content || shape == diff.pristine
+  diff.offered = get(diff, 'offered', [])
+  const is_known = index(diff.offered, content) >= 0 || shape == diff.pristine
   if is_known || quit.IsEdited(diff) || diff.kept > 0
     return
   endif
-  diff.offered = content
+  add(diff.offered, content)
   proposal.Put(diff, shape)
   proposal.Replace(diff)
   view.Refresh(diff)
