@@ -335,6 +335,23 @@ impl Kept {
         change.before.is_known() && length <= MAX_KEPT && !is_secret()
     }
 
+    /// The change that took the file away from where it was before this one, if no more was decided about the one than about the other.
+    pub fn moved_with(&self, change: &Change) -> Option<&Change> {
+        let from = change.moved_from.as_ref()?;
+        let is_gone = |it: &&Change| it.path == *from && it.after.is_absent();
+        let gone = self.turn.real_changes().find(is_gone)?;
+        (self.state(gone) == self.state(change)).then_some(gone)
+    }
+
+    /// The file of a change that moved it, as one entry for both of its places.
+    pub fn places(&self, change: &Change, from: &Change) -> String {
+        let shown = |path: &Path| visible::one_line(&self.turn.shown(path).to_string_lossy());
+        let (from, to) = (shown(&from.path), shown(&change.path));
+        let apart = format!("{to} (new), moved from {from}");
+        let both = format!("{from} → {to}");
+        self.place(change).replacen(&apart, &both, 1)
+    }
+
     /// The file of a change in one line, with what it was before, and who changed it if that is not clear or was more than one tool.
     pub fn place(&self, change: &Change) -> String {
         let shown = |path: &Path| visible::one_line(&self.turn.shown(path).to_string_lossy());

@@ -370,7 +370,7 @@ fn of_turn(
     let (decided, edits) = (&mut done.decided, &mut done.edits);
     let result = match take_back {
         None => { deciding.all(act, names, |it| decided.push(it)) }.map_err(ActError::from),
-        Some(wanted) => taken_back(store, &kept, &mut deciding, name, wanted, (decided, edits)),
+        Some(wanted) => taken_back(store, &kept, &mut deciding, names, wanted, (decided, edits)),
     };
     // What has been done is told, even if the rest could not be.
     match result {
@@ -385,20 +385,27 @@ fn of_turn(
 /// Does what a view asks for.
 fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acted, ActError> {
     read_typed(&mut act)?;
-    let each = |names: Vec<ChangeRef>| names.into_iter().map(|it| vec![it]).collect();
+    let each = |names: Vec<ChangeRef>, has_lines: bool| {
+        let names = names.into_iter();
+        names.map(|it| with_moved(store, it, has_lines)).collect()
+    };
     let mut notes = act.notes().to_vec();
     verdict::tidy(&mut notes).map_err(ActError::TooLong)?;
     let (kind, names, take_back): (_, Vec<Vec<ChangeRef>>, _) = match act {
         // The loop has these shown, and the others are done elsewhere.
         ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
         ChangesAct::Named(named) => return named::perform(store, named),
-        ChangesAct::Keep(meant) => (Act::Keep, each(find(store, roots, &meant, false)?), None),
+        ChangesAct::Keep(meant) => (
+            Act::Keep,
+            each(find(store, roots, &meant, false)?, false),
+            None,
+        ),
         ChangesAct::TakeBack(take_back) => {
             let has_lines = take_back.lines.is_some();
             let names = find(store, roots, &take_back.meant, has_lines)?;
-            (Act::TakeBack, each(names), Some(take_back))
+            (Act::TakeBack, each(names, has_lines), Some(take_back))
         }
-        ChangesAct::Undo(Some(id)) => (Act::Undo, vec![vec![read_name(&id)?]], None),
+        ChangesAct::Undo(Some(id)) => (Act::Undo, each(vec![read_name(&id)?], false), None),
         ChangesAct::Undo(None) => return undo_last(store, roots),
         ChangesAct::Stage(part) => return staging::in_view(store, roots, &part),
     };
@@ -415,6 +422,18 @@ fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acte
         }
     }
     last
+}
+
+/// What a row of the list stands for: of a file that was moved, both places, unless lines of it are meant.
+fn with_moved(store: &Store, name: ChangeRef, has_lines: bool) -> Vec<ChangeRef> {
+    let kept = { !has_lines }
+        .then(|| Kept::read(store, name.turn).ok())
+        .flatten();
+    let from = kept.and_then(|kept| {
+        let from = kept.moved_with(kept.turn.change(name.change?)?)?;
+        Some(kept.name(from))
+    });
+    [name].into_iter().chain(from).collect()
 }
 
 /// Undoes what was done last in these folders, for a view. It may be about several turns.
@@ -516,13 +535,13 @@ fn taken_back(
     store: &Store,
     kept: &Kept,
     deciding: &mut Deciding<'_>,
-    name: ChangeRef,
+    names: &[ChangeRef],
     wanted: &TakeBack,
     (all, edits): (&mut Vec<Decided>, &mut Vec<BufferEdit>),
 ) -> Result<(), ActError> {
     let buffers = wanted.buffers.iter();
     let buffers: HashMap<_, _> = buffers.map(|it| (real_path(&it.path), it)).collect();
-    let meant = deciding.meant(Act::TakeBack, &[name])?;
+    let meant = deciding.meant(Act::TakeBack, names)?;
     let is_open = |change: &&Change| buffers.contains_key(&change.path);
     // All of them are read, but once for all buffers.
     let turns = LazyCell::new(|| {
@@ -531,7 +550,7 @@ fn taken_back(
     });
     // There may be thousands.
     if wanted.lines.is_none() && !meant.iter().any(is_open) {
-        deciding.all(Act::TakeBack, &[name], |decided| all.push(decided))?;
+        deciding.all(Act::TakeBack, names, |decided| all.push(decided))?;
         return Ok(());
     }
     for change in meant {
@@ -624,6 +643,15 @@ fn remains(error: &DecideError) -> &'static str {
     }
 }
 
+/// The outcome of so many changes, which this names.
+fn of_several(changes: &str, count: usize, what: &str) -> String {
+    match what.strip_prefix("is ") {
+        None => format!("{changes}: {what}"),
+        Some(_) if count == 1 => format!("{changes} {what}"),
+        Some(what) => format!("{changes} are {}", what.replace(" it", " them")),
+    }
+}
+
 /// Returns the outcome of changes, as a sentence or a few.
 fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
     let (done, failed): (Vec<_>, Vec<_>) = decided.iter().partition(|it| it.result.is_ok());
@@ -647,7 +675,7 @@ fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
             }
             let counts = counts.into_iter();
             said.extend(
-                counts.map(|(what, count)| format!("{}: {what}", counted(count, "change"))),
+                counts.map(|(what, count)| of_several(&counted(count, "change"), count, what)),
             );
         }
     }
@@ -671,8 +699,10 @@ mod tests {
 
     #[test]
     fn each_result_of_many_changes_is_counted() {
-        let decided: Vec<_> = ["taken back", "taken back", "left out", "taken back"]
-            .into_iter()
+        let left = "is as the agent left it";
+        let kept = "is not kept any more";
+        let all = ["taken back", "taken back", "left out", left, left, kept];
+        let decided: Vec<_> = { all.into_iter() }
             .zip(1..)
             .map(|(what, change)| Decided {
                 name: format!("7.{change}").parse().unwrap(),
@@ -682,7 +712,7 @@ mod tests {
             .collect();
         assert_eq!(
             said(&decided, &[]),
-            "1 change: left out · 3 changes: taken back"
+            "2 changes are as the agent left them · 1 change is not kept any more · 1 change: left out · 2 changes: taken back"
         );
     }
 }

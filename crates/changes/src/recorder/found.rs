@@ -1,6 +1,6 @@
 //! What differs since the last look, and who did it: changes between two looks are the work of the call that ran then, if only one did.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -116,7 +116,7 @@ impl Recorder {
 
     /// Puts down what differs, with who did it.
     pub(super) fn found(&mut self, found: Vec<Difference>) {
-        let moved = moves(&found);
+        let moved = moves(&found, &self.store);
         let mut by_others = None;
         for (difference, moved_from) in found.into_iter().zip(moved) {
             if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
@@ -276,7 +276,7 @@ pub(super) fn judgements<'a>(
 }
 
 /// For each difference, where the file was before if it was moved.
-fn moves(found: &[Difference]) -> Vec<Option<PathBuf>> {
+fn moves(found: &[Difference], store: &Store) -> Vec<Option<PathBuf>> {
     let mut gone: HashMap<Hash, Vec<PathBuf>> = HashMap::new();
     for difference in found.iter().filter(|it| it.after.is_absent()) {
         if let Some(text) = difference.before.text() {
@@ -294,5 +294,58 @@ fn moves(found: &[Difference]) -> Vec<Option<PathBuf>> {
         let from = text.and_then(|text| gone.get_mut(text)?.pop());
         moved.push(from);
     }
+    let left: HashSet<_> = gone.values().flatten().collect();
+    let left = found.iter().filter(|it| left.contains(&it.path));
+    let is_new = |it: &Difference| it.before.is_absent() && it.after.text().is_some();
+    let new = (0..found.len()).filter(|at| moved[*at].is_none() && is_new(&found[*at]));
+    let (mut left, new): (Vec<_>, Vec<_>) = (left.collect(), new.collect());
+    if left.len() * new.len() > MAX_PAIRS {
+        return moved;
+    }
+    // As in git: with the one that it is most like.
+    for at in new {
+        let text = text_in(store, &found[at].after);
+        let likeness = { left.iter() }.map(|it| likeness(&text_in(store, &it.before), &text));
+        if let Some((LIKE.., best)) = likeness.zip(0..).max() {
+            moved[at] = Some(left.remove(best).path.clone());
+        }
+    }
     moved
+}
+
+/// No more files that are gone are compared with new ones.
+const MAX_PAIRS: usize = 100;
+
+/// Longer texts are not compared.
+const MAX_LIKE: u64 = 1 << 20;
+
+/// A file that has so many hundredths of a text is that text, moved.
+const LIKE: usize = 50;
+
+/// A text, unless it is long or not there.
+fn text_in(store: &Store, state: &FileState) -> Vec<u8> {
+    let is_short = matches!(
+        state,
+        FileState::File {
+            size: ..=MAX_LIKE,
+            ..
+        }
+    );
+    let text = is_short.then(|| store.text_of(state).ok().flatten());
+    text.flatten().unwrap_or_default()
+}
+
+/// How many hundredths of the longer one of two texts are lines of both.
+fn likeness(one: &[u8], other: &[u8]) -> usize {
+    let is_end = |it: &u8| *it == b'\n';
+    let mut counts: HashMap<&[u8], usize> = HashMap::new();
+    for line in one.split_inclusive(is_end) {
+        *counts.entry(line).or_default() += 1;
+    }
+    let both = other.split_inclusive(is_end).filter(|line| {
+        let count = counts.get_mut(line).filter(|count| **count > 0);
+        count.map(|count| *count -= 1).is_some()
+    });
+    let both: usize = both.map(|line| line.len()).sum();
+    both * 100 / one.len().max(other.len()).max(1)
 }

@@ -7,7 +7,7 @@ use std::iter;
 use pillion_changes::{ChangeRef, DecideError, Decided};
 use pillion_view::changes::{ActDone, NotDone, Report};
 
-use super::{Acted, remains};
+use super::{Acted, of_several, remains};
 
 /// So many changes are told of one by one, and so many that failed.
 const MAX_LINES: usize = 100;
@@ -105,9 +105,9 @@ impl Outcome {
         }
         let mut report = self.report;
         let more = self.more.into_iter();
-        report
-            .said
-            .extend(more.map(|(what, count)| format!("… and {count} more: {what}")));
+        report.said.extend(
+            more.map(|(what, count)| of_several(&format!("… and {count} more"), count, what)),
+        );
         report
     }
 }

@@ -9,7 +9,7 @@ use pillion_protocol::verdict::Lines;
 use pillion_view::changes::{ActDone, Named, Part};
 
 use super::outcome::{Outcome, reported};
-use super::{ActError, Acted, find, read_name, said};
+use super::{ActError, Acted, find, read_name, said, with_moved};
 
 /// Stages what a command names.
 pub(super) fn perform(store: &Store, wanted: &Named) -> Result<Acted, ActError> {
@@ -31,7 +31,10 @@ pub(super) fn in_view(store: &Store, roots: &[PathBuf], part: &Part) -> Result<A
     let mut last = Err(ActError::NothingMeant);
     // Of several changes of one file, the newest is meant that has something at these lines.
     for name in find(store, roots, &part.meant, lines.is_some())? {
-        let decided = staged(store, name, lines.clone())?;
+        let mut decided = Vec::new();
+        for name in with_moved(store, name, lines.is_some()) {
+            decided.extend(staged(store, name, lines.clone())?);
+        }
         let is_elsewhere = |it: &Decided| {
             let error = it.result.as_ref().err();
             error.is_some_and(|it| matches!(it, DecideError::Stage(StageError::NoHunk)))

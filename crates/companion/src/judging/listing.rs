@@ -1,5 +1,6 @@
 //! The list of what agents have written, for views. Waits for the disk.
 
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use crate::unkept::Unkept;
@@ -23,15 +24,18 @@ pub(super) fn list(store: &Store, roots: &[PathBuf], unkept: &Unkept) -> Changes
     let mut list = ChangesList::default();
     let mut room = MAX_CHANGES;
     for kept in kept.iter().rev() {
-        let count = kept.turn.real_changes().count();
-        let listed: Vec<_> = kept
-            .turn
-            .real_changes()
+        // What was moved is one entry.
+        let moved: HashMap<u64, &Change> = { kept.turn.real_changes() }
+            .filter_map(|it| Some((it.number, kept.moved_with(it)?)))
+            .collect();
+        let gone: HashSet<u64> = moved.values().map(|it| it.number).collect();
+        let listed: Vec<_> = { kept.turn.real_changes() }
+            .filter(|it| !gone.contains(&it.number))
             .take(room)
-            .map(|change| listed(store, kept, change))
+            .map(|change| listed(store, kept, change, moved.get(&change.number).copied()))
             .collect();
         room -= listed.len();
-        list.left_out += count - listed.len();
+        list.left_out += kept.turn.real_changes().count() - gone.len() - listed.len();
         if !listed.is_empty() || !kept.remarks().is_empty() {
             list.turns.push(listed_turn(kept, listed));
         }
@@ -101,10 +105,11 @@ fn listed_unkept(kept: &Kept, change: &Change) -> ListedChange {
     }
 }
 
-fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
+fn listed(store: &Store, kept: &Kept, change: &Change, from: Option<&Change>) -> ListedChange {
     let now = kept::now(&change.path);
     let state = kept.state(change);
-    let lines = history::count(store, &change.before, &change.after);
+    let before = from.map_or(&change.before, |it| &it.before);
+    let lines = history::count(store, before, &change.after);
     let revision = kept::revision(change, now.as_deref());
     let shows_hunks = lines.is_some() && state != ChangeState::TakenBack;
     let found = now.filter(|_| shows_hunks);
@@ -126,7 +131,7 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
         id,
         revision,
         path: change.path.clone(),
-        shown: kept.place(change),
+        shown: from.map_or_else(|| kept.place(change), |from| kept.places(change, from)),
         state: state_name.to_owned(),
         is_unseen,
         added: lines.map(|(added, _)| added),

@@ -655,6 +655,61 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
     );
 }
 
+/// Also with changed lines. What is decided about the entry is decided about both places, in one act, which is undone as one.
+#[test]
+fn a_moved_file_is_one_entry() {
+    let long: String = (0..40).map(|line| format!("line {line}\n")).collect();
+    let changed = long.replace("line 7\n", "LINE 7\n");
+    for (after, lines) in [(&long, (0, 0)), (&changed, (1, 1))] {
+        let mut lab = Lab::new();
+        let (old, new) = (lab.path(), lab.root.join("b.txt"));
+        fs::write(&old, &long).unwrap();
+        let work = || {
+            fs::remove_file(&old).unwrap();
+            fs::write(&new, after).unwrap();
+        };
+        lab.turn_of(work, false);
+        let listed = |lab: &Lab| {
+            let mut changes = lab.listed().remove(0).changes;
+            assert_eq!(changes.len(), 1, "{changes:?}");
+            changes.remove(0)
+        };
+        let row = listed(&lab);
+        assert_eq!(row.shown, "a.txt → b.txt");
+        let counts = (row.added.unwrap(), row.removed.unwrap());
+        assert_eq!(counts, lines);
+        let meant = || meant(&row.id, &listed(&lab).revision);
+        let undo = || lab.act(ChangesAct::Undo(None)).unwrap();
+        lab.act(ChangesAct::Keep(meant())).unwrap();
+        assert_eq!(listed(&lab).state, "kept");
+        undo();
+        assert_eq!(listed(&lab).state, "unseen");
+        let meant = meant();
+        let take_back = TakeBack {
+            meant,
+            ..TakeBack::default()
+        };
+        lab.act(ChangesAct::TakeBack(take_back)).unwrap();
+        assert_eq!(fs::read_to_string(&old).unwrap(), long);
+        assert!(!new.exists());
+        assert_eq!(listed(&lab).state, "taken back");
+        undo();
+        assert!(!old.exists());
+        assert_eq!(fs::read_to_string(&new).unwrap(), *after);
+        // What was decided about one place alone stands apart.
+        let named = Named {
+            act: NamedAct::Keep,
+            names: vec!["1.1".to_owned()],
+            takes_all: false,
+            folders: vec![lab.root.clone()],
+            notes: Vec::new(),
+            on_lines: Vec::new(),
+        };
+        lab.act(ChangesAct::Named(named)).unwrap();
+        assert_eq!(lab.listed()[0].changes.len(), 2);
+    }
+}
+
 /// With the new place open in the editor, too: then files are taken back one by one.
 #[test]
 fn a_moved_file_is_taken_back_as_a_whole_and_not_lost_if_its_former_place_is_taken() {
