@@ -8,8 +8,8 @@ use pillion_text::hunks::Hunk;
 
 use crate::proposal::Side;
 
-/// What has fewer letters and digits is no block: a closing bracket moves nowhere.
-const MIN_LETTERS: usize = 20;
+/// What has fewer letters and digits is no block: a closing bracket moves nowhere. Of so many lines, half of them are enough.
+const MIN_LETTERS: (usize, usize) = (20, 3);
 
 /// Of more changed lines, none is looked for elsewhere.
 const MAX_LINES: usize = 50_000;
@@ -123,7 +123,9 @@ impl<'a> Search<'a> {
         let longest = blocks.max_by_key(|block| block.left.len())?;
         let letters = self.after.slice(longest.right.clone()).iter();
         let letters = letters.filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
-        (letters.count() >= MIN_LETTERS).then_some(longest)
+        let (least, many) = MIN_LETTERS;
+        let is_long = longest.right.len() >= many;
+        (letters.count() >= if is_long { least / 2 } else { least }).then_some(longest)
     }
 
     /// The number of lines from these on that are the same.
@@ -213,6 +215,15 @@ mod tests {
             moved(&before, &format!("{rest}x\n{}", indent(&changed))).len(),
             3
         );
+    }
+
+    #[test]
+    fn a_small_function_among_others_like_it_is_a_block() {
+        let name = |at: usize| format!("def f{at}(x):\n    a = {at}\n    return a * x\n\n");
+        let text = |order: &[usize]| order.iter().map(|at| name(*at)).collect::<String>();
+        let (before, after) = (text(&[0, 1, 2, 3, 4]), text(&[1, 2, 3, 0, 4]));
+        let pairs = moved(&before, &after);
+        assert!(pairs.starts_with(&[(12, 0), (13, 1), (14, 2)]), "{pairs:?}");
     }
 
     #[test]

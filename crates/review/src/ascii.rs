@@ -22,27 +22,17 @@ fn says_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// A line with a mark of ASCII in place of each other one, and `?` in place of a text's characters.
+/// A line with a mark of ASCII in place of each other one. What it has of a text is ASCII already.
 pub fn of(line: &str) -> String {
     let mut written = String::new();
-    // Behind its numbers, a line has the text of a file: nothing there is a mark.
-    let number = line.find(|it: char| it.is_ascii_digit());
-    let text = number.filter(|at| line[..*at].chars().all(|it| LEADING.contains(it)));
-    for (at, char) in line.char_indices() {
-        match char {
-            _ if char.is_ascii() => written.push(char),
-            _ if text.is_some_and(|text| at > text) && !MOVES.contains(&char) => written.push('?'),
-            _ => written.push_str(mark(char)),
+    for char in line.chars() {
+        match char.is_ascii() {
+            true => written.push(char),
+            false => written.push_str(mark(char)),
         }
     }
     written
 }
-
-/// What may stand before the number of a line.
-const LEADING: &str = "❯▌█✗·*! ";
-
-/// The marks beside the numbers of lines that move.
-const MOVES: [char; 2] = ['↓', '↑'];
 
 /// Puts a mark of ASCII in place of each other one on a screen, where all stay in their places.
 pub fn put(buffer: &mut Buffer) {
@@ -56,7 +46,8 @@ pub fn put(buffer: &mut Buffer) {
 fn in_one_place(char: char) -> &'static str {
     match char {
         '→' => ">",
-        '←' | '↩' => "<",
+        '←' => "<",
+        '↩' => "\\",
         '↓' => "_",
         '↑' => "^",
         '…' => ".",
@@ -69,24 +60,27 @@ fn in_one_place(char: char) -> &'static str {
 /// No arrow is a letter or a sign that is a key.
 fn mark(char: char) -> &'static str {
     match char {
-        '─' | '−' | '–' | '⋯' => "-",
+        '─' | '−' | '–' => "-",
+        '⋯' => "~",
         '│' | '┃' | '▏' => "|",
         '╭' | '╮' | '╰' | '╯' => "+",
         '╱' => "/",
         '·' => ".",
         '…' => "...",
-        '●' => "*",
+        '●' => "@",
         '○' => "o",
         '█' => "#",
-        '▌' | '▶' | '❯' | '›' | '⟩' => ">",
-        '‹' | '⟨' => "<",
+        '▶' | '❯' => ">",
+        '▌' => ":",
+        '›' | '⟩' => "}",
+        '‹' | '⟨' => "{",
         '→' => "->",
         '←' => "<-",
         '↓' => "down",
         '↑' => "up",
         '✗' | '×' => "x",
         '✓' => "ok",
-        '✎' => "~",
+        '✎' => "%",
         '↩' => "back",
         '∅' => "gone",
         '\u{a0}' => " ",
@@ -120,13 +114,24 @@ mod tests {
     fn on_a_screen_all_stay_in_their_places() {
         let mut buffer = Buffer::with_lines(["● a─b → 日 ▌"]);
         put(&mut buffer);
-        assert_eq!(buffer, Buffer::with_lines(["* a-b > ?  >"]));
+        assert_eq!(buffer, Buffer::with_lines(["@ a-b > ?  :"]));
     }
 
     #[test]
     fn nothing_but_ascii_is_left() {
-        assert_eq!(of("● a─b ‹é日 ↓ +"), "* a-b <?? down +");
-        assert_eq!(of("▌ 12 + │ x │"), "> 12 + ? x ?");
-        assert_eq!(of("✗·12 + │ x │"), "x.12 + ? x ?");
+        assert_eq!(of("● a─b ‹é日 ↓ +"), "@ a-b {?? down +");
+        assert_eq!(of("1 of 1 pending · Esc"), "1 of 1 pending . Esc");
+    }
+
+    #[test]
+    fn no_mark_is_another_one_or_a_sign_of_the_diff() {
+        for as_shown in [mark, in_one_place] {
+            let marks = "❯▌█✗·●✓✎↩↑↓‹›⋯∅○│".chars().map(as_shown);
+            let mut all: Vec<_> = marks.chain(["+", "-", "*", "!"]).collect();
+            let count = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), count, "{all:?}");
+        }
     }
 }

@@ -62,8 +62,7 @@ pub fn run(
         true => Theme::new(true, Depth::None),
         false => appearance::theme(options.theme),
     };
-    // Lines get theirs when they are printed, where a mark may have several.
-    theme.is_ascii = !is_plain && !ascii::is_utf8();
+    theme.is_ascii = !ascii::is_utf8();
     if options.watch {
         let saved = companion.clone();
         let focus = move |file: File| saved.tell(Tell::Saved(file.into()));
@@ -421,8 +420,8 @@ impl Driver {
             }
             Effect::Choose(choice) => choice.ask(&self.companion, self.told(Event::Chosen)),
             Effect::Changes => self.companion.ask(Changes, self.told(Event::Listed)),
-            Effect::Act(act, words) => {
-                let acted = self.told(|done| Event::Acted(done, words));
+            Effect::Act(act, sent) => {
+                let acted = self.told(|done| Event::Acted(done, sent));
                 self.companion.ask(act, acted);
             }
             Effect::Compare(job) => {

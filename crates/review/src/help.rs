@@ -19,7 +19,7 @@ const NOTES: [&str; 9] = [
     "· not seen yet  * new or changed  ! look closely  ✗ excluded",
     "A new  M changed  D deleted  R renamed, in lists of diffs",
     "❯ the cursor  ▌ this hunk  █ selected  ‹ › the line goes on",
-    "↑ ↓ at an edge: the line moved, from or to there",
+    "↑ ↓ the line moved, from or to there  ⋯ folded lines",
     "a number in the colour of hits: the line has one",
     "● unseen  ✓ kept, accepted  ✎ edited  ↩ taken back",
     "The agent writes the file after you accept.",
@@ -112,7 +112,7 @@ mod tests {
         });
         let notes = notes.collect::<Vec<_>>().join(" ");
         let words: Vec<_> = notes.split_whitespace().collect();
-        for mark in "·*!✗●✓✎↩↑↓AMDR".chars() {
+        for mark in "·*!✗●✓✎↩↑↓❯▌█‹›⋯AMDR".chars() {
             assert!(words.contains(&&*mark.to_string()), "{mark}");
         }
     }

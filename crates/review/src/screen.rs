@@ -38,7 +38,8 @@ pub struct Rest {
 /// Draws everything, in bounded time. Answers what is lacking.
 pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
     let rest = draw_all(buffer, app, theme);
-    if theme.is_ascii {
+    // Lines get theirs when they are printed, where a mark may have several.
+    if theme.is_ascii && !app.is_plain {
         ascii::put(buffer);
     }
     rest

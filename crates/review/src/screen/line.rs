@@ -138,6 +138,10 @@ impl TextLine<'_> {
         if let Some(moved) = &self.moved {
             let style = self.base.patch(theme.moved.sign);
             write(buffer, indented(area, x + 2), moved, style);
+            let width = usize::from(area.width);
+            if x < width && x + 2 + visible::width(moved) > width {
+                write(buffer, indented(area, width - 1), "›", style);
+            }
         }
         let end = &self.text[content.len()..];
         let mark = match end {

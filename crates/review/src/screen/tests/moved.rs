@@ -36,6 +36,13 @@ fn both_places_name_each_other_in_words_and_in_the_margin() {
 }
 
 #[test]
+fn where_there_is_no_room_the_words_are_cut_with_a_mark() {
+    let (screen, ..) = moved(Depth::None, 42);
+    let line = |sign: &str| screen.lines().find(|it| it.contains(sign)).unwrap();
+    assert!(line("↓- fn moved").ends_with("moved t›"), "{screen}");
+}
+
+#[test]
 fn its_lines_have_a_colour_of_their_own() {
     let (_, buffer, theme) = moved(Depth::True, 80);
     let ground = |change: Change| change.line.bg.unwrap();
