@@ -1022,10 +1022,7 @@ fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {
     let since = NEW.replace("five", "mine");
     let others_back = OLD.replace('5', "mine");
     let one_back = since.replace("one", "1");
-    let why = [Note {
-        lines: None,
-        text: "not so".to_owned(),
-    }];
+    let why = [Note::on_all("not so")];
     for (accepted, notes, expected, state) in [
         (Some(&since), &[][..], &since, ChangeState::Kept),
         (Some(&one_back), &[], &one_back, ChangeState::Edited),
@@ -1071,10 +1068,7 @@ fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {
 #[test]
 fn what_the_agent_has_changed_since_it_was_shown_is_not_decided_about() {
     let newer = NEW.replace("six", "6").replace("7", "seven");
-    let why = [Note {
-        lines: None,
-        text: "not so".to_owned(),
-    }];
+    let why = [Note::on_all("not so")];
     for (accepted, notes) in [(Some(NEW), &[][..]), (Some(OLD), &[]), (None, &why)] {
         let mut lab = Lab::new();
         lab.write("a", OLD);

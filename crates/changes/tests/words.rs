@@ -50,10 +50,7 @@ fn on_line(line: u32, text: &str) -> Note {
         first: line,
         last: line,
     };
-    Note {
-        lines: Some(lines),
-        text: text.to_owned(),
-    }
+    Note::at(Some(lines), text)
 }
 
 /// Does this, and returns what the agent hears.

@@ -1,7 +1,7 @@
 //! Keeps in the store what people say to agents, until the agents have it: it outlives the companion. All companions of a
 //! process share a thread for that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -85,11 +85,20 @@ impl KeptNotes {
         let mut all = self.on.remove(&key).unwrap_or_default();
         let own = all.iter().position(|(of_view, _)| *of_view == Some(view));
         let former = own.map_or_else(Vec::new, |at| all.remove(at).1);
-        let has = |notes: &[Note], it: &Note| notes.iter().any(|other| other.text == it.text);
+        let has =
+            |notes: &[Note], it: &Note| notes.iter().any(|it_too| it_too.words().0 == it.words().0);
         for (of_view, others) in &mut all {
-            // What was written in a view that has left stands in this one by now, perhaps on other lines. And what the person has
+            // What was written in a view that has left stands in this one by now, perhaps on other lines, or below another one. And what the person has
             // told or taken out here is the same wherever else it stands.
-            let is_taken_over = |it: &Note| of_view.is_none() && has(&notes, it);
+            let lines = |it: &Note| {
+                it.words()
+                    .0
+                    .lines()
+                    .map(str::to_owned)
+                    .collect::<HashSet<_>>()
+            };
+            let is_in = |it: &Note| notes.iter().any(|now| lines(now).is_superset(&lines(it)));
+            let is_taken_over = |it: &Note| of_view.is_none() && is_in(it);
             let is_over = |it: &Note| has(&former, it) && !has(&notes, it);
             others.retain(|it| !is_taken_over(it) && !is_over(it));
         }
@@ -117,7 +126,10 @@ impl KeptNotes {
         let mut all = all.unwrap_or_default();
         all.retain(|(of_view, _)| of_view.is_none() || *of_view != view);
         let mut unsaid = joined(&all);
-        unsaid.retain(|it| said.iter().all(|said| said.text != it.text));
+        unsaid.retain(|it| {
+            let says = |said: &Note| [&*it.text, it.words().0].contains(&&*said.text);
+            !said.iter().any(says)
+        });
         unsaid
     }
 
@@ -205,7 +217,7 @@ mod tests {
             Option<&'static [&'static str]>,
             &'static [&'static str],
         );
-        let cases: [&[Step]; 5] = [
+        let cases: [&[Step]; 6] = [
             &[
                 (A, Some(&["a"]), &["a"]),
                 (B, Some(&["b"]), &["a", "b"]),
@@ -235,6 +247,14 @@ mod tests {
                 (B, Some(&["b"]), &["a", "b"]),
                 (B, Some(&[]), &["a"]),
             ],
+            // Both views have left, and both notes are on one line of the next.
+            &[
+                (A, Some(&["a"]), &["a"]),
+                (B, Some(&["b"]), &["a", "b"]),
+                (A, None, &[]),
+                (B, None, &[]),
+                (ViewId(3), Some(&["a\nb"]), &["a\nb"]),
+            ],
         ];
         for steps in cases {
             let mut kept = kept_notes();
@@ -248,6 +268,26 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Where another text stands by now, they say so: they are the same words.
+    #[test]
+    fn a_note_that_came_back_is_the_same_wherever_it_stands() {
+        let mut kept = kept_notes();
+        let path = Path::new("/w/a");
+        let typed = Note {
+            on: Some("x".to_owned()),
+            ..Note::on_all("a")
+        };
+        let moved = Note {
+            text: Note::about("x", false) + "a",
+            ..typed.clone()
+        };
+        kept.keep_on(A, "agent", path, vec![typed.clone()]);
+        kept.left(A);
+        let all = kept.keep_on(B, "agent", path, vec![moved.clone()]);
+        assert_eq!(all, [moved]);
+        assert_eq!(kept.forget_on(None, "agent", path, &notes(&["a"])), []);
     }
 
     #[test]

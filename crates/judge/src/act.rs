@@ -97,8 +97,8 @@ commands! {
         Previous "previous" "p" [Diff] Free "previous hunk";
         Edit "edit" "e" [Diff] Shown ("edit", 2) "edit the proposal in $VISUAL or $EDITOR";
         OpenFile "open-file" "E" [Diff] Typed "open the file itself in that editor";
-        Undo "undo" "z" [Diff List] Shown ("undo", 4) "undo the last change; redo it";
-        Redo "redo" "Z" [Diff] Shown "undo the last change; redo it";
+        Undo "undo" "z" [Diff List Notes] Shown ("undo", 4) "undo the last change; redo it";
+        Redo "redo" "Z" [Diff List] Shown "undo the last change; redo it";
         Merge "merge" "o" [Diff] Shown "merge with the file on disk";
         Stage "stage" "+" [Diff List] Typed "put what was kept into git's index";
         Answer "answer" "y" [Question Quit] Typed "answer yes to a question";

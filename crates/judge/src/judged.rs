@@ -16,7 +16,8 @@ use crate::proposal::Proposal;
 use crate::{Moved, white};
 use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
-pub use hunk_notes::HunkNote;
+use hunk_notes::FormerNotes;
+pub use hunk_notes::{HunkNote, add_words};
 use seen::Seen;
 pub use seen::{Intervals, SeenHunks};
 
@@ -74,16 +75,23 @@ pub struct Judged {
     pub proposal: Proposal,
     /// The steps that are yet to be taken with it.
     comparing: Comparing,
+    /// The number of the person's texts from before that redoing brings back.
+    pub offered: usize,
     /// What has become of the file meanwhile.
     pub disk: Disk,
     /// The message once the gate has let the decision through that is under way.
     pub deciding: Option<String>,
+    /// That decision is more than to leave it unseen.
+    pub is_act: bool,
     /// True once the gate has said that the agent would take what was accepted for a rejection.
     pub is_told_rejection: bool,
     /// A reason for rejecting it that was typed and not sent.
     pub reason: String,
     /// The person's notes on hunks.
     pub hunk_notes: Vec<HunkNote>,
+    /// As they were before each of the person's acts, and after those that were undone.
+    former_notes: Vec<FormerNotes>,
+    later_notes: Vec<FormerNotes>,
     /// Those on an earlier proposal, until the texts are compared on whose lines they are.
     offered_notes: Vec<Note>,
     /// The note from the list of changes that went with the decision.
@@ -94,6 +102,8 @@ pub struct Judged {
     pub is_gone: bool,
     /// For each hunk, true if it changes whitespace only, and none that has a meaning there.
     pub white: Vec<bool>,
+    /// The number of hunks that change whitespace only, of which the indentation has a meaning.
+    pub indenting: usize,
     /// True if the reviewer ignores such hunks.
     pub ignores_white: bool,
     /// The lines after that get U+FFFD in place of their characters.
@@ -121,16 +131,21 @@ impl Judged {
             target,
             proposal: Proposal::unread(),
             comparing: Comparing::default(),
+            offered: 0,
             disk: Disk::Same,
             deciding: None,
+            is_act: false,
             is_told_rejection: false,
             reason: String::new(),
             hunk_notes: Vec::new(),
+            former_notes: Vec::new(),
+            later_notes: Vec::new(),
             offered_notes: Vec::new(),
             note_of_list: String::new(),
             is_rereading: false,
             is_gone: false,
             white: Vec::new(),
+            indenting: 0,
             ignores_white: false,
             unreadable: Vec::new(),
             moved: Moved::default(),
@@ -155,16 +170,22 @@ impl Judged {
         let (before, after) = (self.proposal.before(), self.proposal.after());
         let hunks = self.proposal.hunks().iter();
         let is_indented = white::is_indented(&self.target.path);
+        let mut indenting = 0;
         let white = hunks.clone().map(|hunk| {
             let old = before.slice(hunk.before.clone());
             let new = after.slice(hunk.after.clone());
-            white::is_same(old, new) && (!is_indented || white::has_same_indents(old, new))
+            let is_same = white::is_same(old, new);
+            let has_meaning = is_same && is_indented && !white::has_same_indents(old, new);
+            indenting += usize::from(has_meaning);
+            is_same && !has_meaning
         });
+        let white = white.collect();
         let unreadable = hunks
             .clone()
             .flat_map(|hunk| damage::unreadable(hunk, before, after));
         let moved = Moved::new(before, after, self.proposal.hunks());
-        (self.white, self.unreadable) = (white.collect(), unreadable.collect());
+        (self.white, self.unreadable) = (white, unreadable.collect());
+        self.indenting = indenting;
         self.moved = moved;
     }
 

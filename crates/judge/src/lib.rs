@@ -17,5 +17,7 @@ pub mod white;
 pub mod words;
 
 pub use enclosing::enclosing;
-pub use judged::{Compared, Disk, Done, HunkNote, Intervals, Job, Judged, SeenHunks, Step, Target};
+pub use judged::{
+    Compared, Disk, Done, HunkNote, Intervals, Job, Judged, SeenHunks, Step, Target, add_words,
+};
 pub use moved::{Elsewhere, Moved};

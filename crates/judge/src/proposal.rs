@@ -546,9 +546,9 @@ impl Proposal {
         true
     }
 
-    /// Returns true if there is a change to take back.
-    pub fn can_undo(&self) -> bool {
-        !self.undo.is_empty()
+    /// The numbers of changes that can be taken back, and that can be done again.
+    pub fn steps(&self) -> (usize, usize) {
+        (self.undo.len(), self.redo.len())
     }
 
     /// Takes the last change back. Answers what it was.

@@ -95,12 +95,12 @@ impl Notes {
 
     /// The notes where they were when Kakoune told their places last.
     pub fn all(&self) -> impl Iterator<Item = Note> {
-        self.all.iter().map(|note| Note {
-            lines: note.first.map(|first| Lines {
+        self.all.iter().map(|note| {
+            let lines = note.first.map(|first| Lines {
                 first,
                 last: first + note.more,
-            }),
-            text: note.text.clone(),
+            });
+            Note::at(lines, note.text.clone())
         })
     }
 
@@ -159,7 +159,7 @@ mod tests {
         let all = notes.with(&said("no", &["7|▸3"]));
         let lines = Some(Lines { first: 6, last: 6 });
         let text = "c".to_owned();
-        assert_eq!(all, [Note::on_all("no"), Note { lines, text }]);
+        assert_eq!(all, [Note::on_all("no"), Note::at(lines, text)]);
         notes.lose_places();
         assert_eq!(notes.with(&said("", &[])), [Note::on_all("c")]);
     }

@@ -101,7 +101,12 @@ pub fn undecided(file_path: &str, notes: &[Note], shown: &str) -> String {
 
 /// The person's notes on the text that was `shown`, after a verb.
 fn words(notes: &[Note], shown: &str) -> String {
-    if let [Note { lines: None, text }] = notes {
+    if let [
+        Note {
+            lines: None, text, ..
+        },
+    ] = notes
+    {
         return format!(": {text}");
     }
     let mut all = ":".to_owned();
@@ -372,10 +377,7 @@ mod tests {
     use super::*;
 
     fn note(first: u32, last: u32, text: &str) -> Note {
-        Note {
-            lines: Some(Lines { first, last }),
-            text: text.to_owned(),
-        }
+        Note::at(Some(Lines { first, last }), text)
     }
 
     #[test]

@@ -48,8 +48,11 @@ pub struct Note {
     /// The lines; none for the whole change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<Lines>,
-    /// The person's words.
+    /// The person's words, where that is not plain with what line they are on.
     pub text: String,
+    /// The beginning of the line beside which they were typed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
 }
 
 /// Lines of a text, from 0, both of them included.
@@ -153,8 +156,33 @@ impl From<Decision> for Verdict {
 impl Note {
     /// A remark on the whole change.
     pub fn on_all(text: impl Into<String>) -> Self {
+        Self::at(None, text)
+    }
+
+    /// A remark on lines, or on the whole change.
+    pub fn at(lines: Option<Lines>, text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { lines: None, text }
+        let on = None;
+        Self { lines, text, on }
+    }
+
+    /// What stands before words that were typed beside a line that is removed, or is another one by now.
+    pub fn about(line: &str, is_removed: bool) -> String {
+        match is_removed {
+            true => format!("(on `{line}`, which is removed) "),
+            false => format!("(typed on `{line}`, which has changed since) "),
+        }
+    }
+
+    /// The words alone, and whether they are on a line that was removed then.
+    pub fn words(&self) -> (&str, bool) {
+        let about = |is_removed| Self::about(self.on.as_ref()?, is_removed).into();
+        let after = |about: Option<String>| self.text.strip_prefix(about?.as_str());
+        match (after(about(true)), after(about(false))) {
+            (Some(words), _) => (words, true),
+            (None, Some(words)) => (words, false),
+            (None, None) => (&self.text, false),
+        }
     }
 }
 
@@ -189,7 +217,7 @@ mod tests {
     fn a_reason_takes_back_and_notes_on_lines_do_not() {
         let lines = Some(Lines { first: 0, last: 0 });
         let text = "why?".to_owned();
-        let on_line = Note { lines, text };
+        let on_line = Note::at(lines, text);
         assert!(!takes_back(&[]));
         assert!(!takes_back(std::slice::from_ref(&on_line)));
         assert!(takes_back(&[on_line, Note::on_all("use the table")]));
@@ -208,7 +236,7 @@ mod tests {
             (
                 Verdict {
                     decision: Decision::Reject,
-                    notes: vec![Note::on_all("no"), Note { lines, text }],
+                    notes: vec![Note::on_all("no"), Note::at(lines, text)],
                 },
                 json!({"decision": "reject", "notes": [
                     {"text": "no"}, {"lines": {"first": 2, "last": 4}, "text": "why?"}

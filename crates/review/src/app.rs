@@ -20,6 +20,7 @@ mod review_delay;
 mod search;
 mod selection;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -44,7 +45,7 @@ use crate::geometry::{self, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::view::{Sight, Stayed, View, Viewport};
 use all_seen::Accepting;
 pub use bases::Bases;
-pub use changes::{ChangesPage, ChangesRow, SentWords};
+pub use changes::{ChangesPage, ChangesRow, Sent};
 pub use files::{FilesPage, FilesRow};
 pub use history::{History, Opened, Past};
 use mouse::Drag;
@@ -123,8 +124,8 @@ pub enum Event {
     Ruled(ProposalKey, Ruling),
     /// The changes that agents have written.
     Listed(ChangesList),
-    /// The outcome of [`Effect::Act`], with the words that went with it.
-    Acted(ActDone, SentWords),
+    /// The outcome of [`Effect::Act`], with what went with it.
+    Acted(ActDone, Sent),
     /// The outcome of [`Effect::Choose`].
     Chosen(Chosen),
     /// A message.
@@ -181,7 +182,7 @@ pub enum Effect {
     /// Have what agents have written listed.
     Changes,
     /// The person does something with that.
-    Act(ChangesAct, SentWords),
+    Act(ChangesAct, Sent),
     /// Compare texts, on a thread.
     Compare(Box<Job>),
     /// Answer once the screen is drawn.
@@ -372,6 +373,8 @@ pub struct App {
     selection: Option<Selection>,
     /// What was searched for, until Esc.
     pub search: Option<Search>,
+    /// For each decision about what is written that can be undone, the last one last: how much could be undone then in each diff.
+    decided: Vec<HashMap<DiffId, usize>>,
     /// Counts what was asked.
     questions: u64,
     delay: ReviewDelay,
@@ -456,7 +459,7 @@ impl App {
             Event::Worded(edit) => self.worded(edit),
             Event::Ruled(key, ruling) => self.ruled(key, ruling, now),
             Event::Listed(list) => self.listed(list),
-            Event::Acted(done, words) => self.acted(done, &words, now),
+            Event::Acted(done, sent) => self.acted(done, &sent, now),
             Event::Chosen(chosen) => self.chosen(chosen, now),
             Event::Notice(text) => self.noticed(text, now),
             Event::History(items) => self.show_history(items, now),

@@ -9,7 +9,7 @@ const SHOWN: &str = "one\n\n  three\nfour\n";
 fn note(first: u32, last: u32, text: &str) -> Note {
     let lines = Some(Lines { first, last });
     let text = text.to_owned();
-    Note { lines, text }
+    Note::at(lines, text)
 }
 
 pub(crate) fn remark(proposer: impl Into<Proposer>, outcome: &Outcome, notes: &[Note]) -> Remark {

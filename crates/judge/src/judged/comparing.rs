@@ -199,6 +199,10 @@ impl Judged {
         }
         comparing.has_proposal = true;
         self.proposal = compared.proposal;
+        match &compared.done {
+            Done::Proposed { .. } => self.offered = 0,
+            done => self.offered += usize::from(matches!(done, Done::Offered(true))),
+        }
         let notes = std::mem::take(&mut self.offered_notes);
         self.take_notes(notes);
         Some(compared.done)

@@ -1,5 +1,6 @@
 //! The person's notes on lines, hunks and the whole file: they stay at their lines while the proposal changes, and go to the agent with the decision.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use pillion_protocol::Note;
@@ -8,7 +9,7 @@ use pillion_protocol::verdict::Lines;
 use pillion_text::visible;
 
 use super::Judged;
-use crate::proposal::{Proposal, Side, Version};
+use crate::proposal::{Change, Proposal, Side, Version};
 
 /// No more is quoted of a line that is not there any more.
 const MAX_QUOTED: usize = 60;
@@ -22,11 +23,17 @@ pub struct HunkNote {
     pub lines: Range<usize>,
     /// It is about the whole file.
     pub is_on_file: bool,
-    /// The beginning of the line before that it is about, if that is in the text after no more.
-    pub removed: Option<String>,
+    /// The beginning of the line that it is on, if that is another one than that of `version`.
+    pub on: Option<String>,
+    /// That line is one of the text before.
+    pub is_removed: bool,
     /// The words.
     pub text: String,
 }
+
+/// Notes as they were, and how many steps of the proposal could be undone and redone then.
+#[derive(Debug)]
+pub struct FormerNotes(Vec<HunkNote>, (usize, usize));
 
 impl Judged {
     /// The lines of a hunk in the text after; of what is removed, the line in its place.
@@ -49,13 +56,7 @@ impl Judged {
 
     /// The note that begins at these lines of the text after, or an empty one on them.
     pub fn note_at(&self, lines: Range<usize>) -> HunkNote {
-        self.note_like(HunkNote {
-            version: self.proposal.version(),
-            lines,
-            is_on_file: false,
-            removed: None,
-            text: String::new(),
-        })
+        self.note_like(lines, false)
     }
 
     /// The note on all of a hunk, or an empty one; on this line before, or on the first one of a hunk that only removes lines.
@@ -63,29 +64,112 @@ impl Judged {
         let note = self.note_at(self.lines_of_hunk(hunk)?);
         let hunk = self.proposal.hunks().get(hunk)?;
         let first = hunk.after.is_empty().then_some(hunk.before.start);
-        let removed = line
-            .or(first)
-            .map(|it| quoted(self.proposal.before().shown(it)));
-        Some(HunkNote { removed, ..note })
+        Some(match line.or(first) {
+            None => note,
+            Some(line) => HunkNote {
+                on: Some(quoted(self.proposal.before().shown(line))),
+                is_removed: true,
+                ..note
+            },
+        })
     }
 
     /// The note on the whole file, or an empty one.
     pub fn note_on_file(&self) -> HunkNote {
-        self.note_like(HunkNote {
-            is_on_file: true,
-            ..self.note_at(0..self.proposal.after().len().max(1))
-        })
+        self.note_like(0..self.proposal.after().len().max(1), true)
     }
 
-    fn note_like(&self, new: HunkNote) -> HunkNote {
+    fn note_like(&self, lines: Range<usize>, is_on_file: bool) -> HunkNote {
+        let new = HunkNote {
+            version: self.proposal.version(),
+            lines,
+            is_on_file,
+            on: None,
+            is_removed: false,
+            text: String::new(),
+        };
         let mut notes = self.hunk_notes.iter();
-        let known = notes.find(|note| note.is_like(&new, &self.proposal));
-        let text = known.map_or_else(String::new, |note| note.text.clone());
-        HunkNote { text, ..new }
+        match notes.find(|note| note.is_like(&new, &self.proposal)) {
+            None => new,
+            Some(known) => HunkNote {
+                on: known.on.clone(),
+                is_removed: known.is_removed,
+                text: known.text.clone(),
+                ..new
+            },
+        }
+    }
+
+    /// The person writes a note in place of the one that begins at the same line; an empty one only takes that away.
+    pub fn write_note(&mut self, note: HunkNote) {
+        let proposal = &self.proposal;
+        let known = self
+            .hunk_notes
+            .iter()
+            .find(|it| it.is_like(&note, proposal));
+        let lines = |it: &HunkNote| it.lines_in(proposal);
+        let is_same = match known {
+            Some(known) => known.text == note.text && lines(known) == lines(&note),
+            None => note.text.trim().is_empty(),
+        };
+        if !is_same {
+            self.remember_notes();
+            self.set_note(note);
+        }
+    }
+
+    /// The person deletes a note.
+    pub fn delete_note(&mut self, note: usize) -> HunkNote {
+        self.remember_notes();
+        self.hunk_notes.remove(note)
+    }
+
+    fn remember_notes(&mut self) {
+        let former = FormerNotes(self.hunk_notes.clone(), self.proposal.steps());
+        self.former_notes.push(former);
+        self.later_notes.clear();
+    }
+
+    /// The number of acts that can be undone.
+    pub fn acts(&self) -> usize {
+        self.proposal.steps().0 + self.former_notes.len()
+    }
+
+    /// Returns true if the person's last act here was to write a note or to delete one.
+    pub fn has_noted_last(&self) -> bool {
+        let last = self.former_notes.last();
+        last.is_some_and(|it| it.1.0 == self.proposal.steps().0)
+    }
+
+    /// Undoes the person's last act, or redoes the one that was undone last. Answers what it was; nothing was to be done without a change
+    /// and a note.
+    pub fn go_back(&mut self, back: bool) -> (Option<Change>, Option<Ordering>) {
+        let is_note = match back {
+            true => self.has_noted_last(),
+            false => { self.later_notes.last() }.is_some_and(|it| it.1 == self.proposal.steps()),
+        };
+        if !is_note {
+            let change = match back {
+                true => self.proposal.undo(),
+                false => self.proposal.redo(),
+            };
+            return (change, None);
+        }
+        let (from, to) = match back {
+            true => (&mut self.former_notes, &mut self.later_notes),
+            false => (&mut self.later_notes, &mut self.former_notes),
+        };
+        let Some(FormerNotes(mut notes, _)) = from.pop() else {
+            return (None, None);
+        };
+        std::mem::swap(&mut self.hunk_notes, &mut notes);
+        let compared = self.hunk_notes.len().cmp(&notes.len());
+        to.push(FormerNotes(notes, self.proposal.steps()));
+        (None, Some(compared))
     }
 
     /// Keeps a note in place of the one that begins at the same line; an empty one only takes that away.
-    pub fn set_note(&mut self, note: HunkNote) {
+    fn set_note(&mut self, note: HunkNote) {
         let proposal = &self.proposal;
         self.hunk_notes.retain(|it| !it.is_like(&note, proposal));
         if !note.text.trim().is_empty() {
@@ -102,19 +186,45 @@ impl Judged {
             self.offered_notes = notes;
             return;
         }
-        let count = self.proposal.after().len().max(1);
-        let place = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).min(count - 1);
         for note in notes {
             let Some(lines) = note.lines else {
-                self.reason = note.text;
+                add_words(&mut self.reason, &note.text);
                 continue;
             };
-            let lines = place(lines.first)..place(lines.last) + 1;
-            self.set_note(HunkNote {
-                is_on_file: count > 1 && lines == (0..count),
-                text: note.text,
-                ..self.note_at(lines)
-            });
+            let mut note = self.taken_along(&note, lines);
+            let mut known = self.hunk_notes.iter();
+            if let Some(known) = known.find(|it| it.is_like(&note, &self.proposal)) {
+                let words = std::mem::replace(&mut note.text, known.text.clone());
+                add_words(&mut note.text, &words);
+            }
+            self.set_note(note);
+        }
+    }
+
+    /// A note on an earlier proposal, at the nearest line that is the one beside which it was typed.
+    fn taken_along(&self, note: &Note, lines: Lines) -> HunkNote {
+        let (before, after) = (self.proposal.before(), self.proposal.after());
+        let count = after.len().max(1);
+        let place = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).min(count - 1);
+        let lines = place(lines.first)..place(lines.last) + 1;
+        let (text, was_removed) = note.words();
+        let is_on = |line: &str| note.on.as_deref() == Some(&*quoted(line));
+        let mut removed = self
+            .proposal
+            .hunks()
+            .iter()
+            .flat_map(|it| it.before.clone());
+        let is_removed = was_removed && removed.any(|it| is_on(before.shown(it)));
+        let same = (0..after.len()).filter(|it| !is_removed && is_on(after.shown(*it)));
+        let same = same.min_by_key(|it| it.abs_diff(lines.start));
+        let start = same.unwrap_or(lines.start);
+        HunkNote {
+            version: self.proposal.version(),
+            is_on_file: note.on.is_none() && count > 1 && lines == (0..count),
+            lines: start..(start + lines.len()).min(count),
+            on: note.on.clone().filter(|_| same.is_none()),
+            is_removed,
+            text: text.to_owned(),
         }
     }
 
@@ -155,8 +265,9 @@ impl Judged {
                 let lines = note.lines_in(&self.proposal);
                 let (first, last) = (place(lines.start), place(lines.end - 1));
                 let lines = (has_lines || !note.is_on_file).then_some(Lines { first, last });
+                let on = (has_lines && !note.is_on_file).then(|| note.typed_on());
                 let text = note.says(&self.proposal);
-                Note { lines, text }
+                Note { lines, text, on }
             })
             .collect();
         notes.sort_by_key(|note| note.lines.map(|lines| lines.first));
@@ -192,18 +303,22 @@ impl HunkNote {
     /// The words, and the line on which they were typed where that is another one by now, or none.
     pub fn says(&self, proposal: &Proposal) -> String {
         let moves = proposal.moves_from(&self.version);
-        let is_same = |line: &usize| moves.of(Side::Right, *line).is_same;
-        let is_there = self.is_on_file || self.lines.clone().all(|line| is_same(&line));
-        let text = &self.text;
-        match &self.removed {
-            _ if text.trim().is_empty() => text.clone(),
-            Some(line) => format!("(on `{line}`, which is removed) {text}"),
-            None if is_there => text.clone(),
-            None => {
-                let line = quoted(self.version.line(self.lines.start));
-                format!("(typed on `{line}`, which has changed since) {text}")
-            }
+        let is_same = |line: usize| moves.of(Side::Right, line).is_same;
+        let now = || quoted(proposal.after().shown(self.lines_in(proposal).start));
+        let is_there = match &self.on {
+            Some(line) => !self.is_removed && *line == now(),
+            None => self.is_on_file || self.lines.clone().all(is_same),
+        };
+        match is_there || self.text.trim().is_empty() {
+            true => self.text.clone(),
+            false => Note::about(&self.typed_on(), self.is_removed) + &self.text,
         }
+    }
+
+    /// The beginning of the line that it is on, as it was then.
+    fn typed_on(&self) -> String {
+        let version = || quoted(self.version.line(self.lines.start));
+        self.on.clone().unwrap_or_else(version)
     }
 
     /// The lines of the text after as it is now, or those in their place: one at least.
@@ -216,6 +331,14 @@ impl HunkNote {
         let start = line(self.lines.start);
         start..line(self.lines.end - 1).max(start) + 1
     }
+}
+
+/// Adds what the person wrote of the same in another window.
+pub fn add_words(words: &mut String, more: &str) {
+    if !words.is_empty() {
+        words.push('\n');
+    }
+    words.push_str(more);
 }
 
 fn quoted(line: &str) -> String {

@@ -53,7 +53,7 @@ impl Notes {
                     return Err(ClientError::Refused(Refused::because(why)));
                 }
                 let (lines, text) = (Some(lines), text.to_owned());
-                decide.verdict.notes.push(Note { lines, text });
+                decide.verdict.notes.push(Note::at(lines, text));
             }
             Ok(match client.ask(decide)? {
                 Ruling::Settled(told) => Ok((before, told)),
@@ -130,7 +130,7 @@ impl Notes {
         let mut notes = Vec::new();
         for (path, lines, text) in on_lines(&self.note)? {
             let (lines, text) = (Some(lines), text.to_owned());
-            let note = Note { lines, text };
+            let note = Note::at(lines, text);
             notes.extend(meant(path, turns)?.into_iter().map(|it| (it, note.clone())));
         }
         Ok(notes)

@@ -230,7 +230,9 @@ impl App {
 
     fn on_diff_act(&mut self, act: Act, guard: Guard, press: &Press, now: Instant) {
         let Some(viewport) = self.viewport() else {
-            if act == Act::Undo {
+            if act == Act::Undo && !self.decided.is_empty() {
+                self.undo_decision();
+            } else if act == Act::Undo {
                 let text = "no diff is open: <list> lists what is written, and <undo> undoes there";
                 let text = self.keys.fill(text);
                 self.say(Tone::Info, text, now);
@@ -556,16 +558,27 @@ impl App {
         });
     }
 
-    fn undo(&mut self, back: bool, now: Instant) {
-        let proposal = &mut self.views[self.current].proposal;
-        let out = proposal.count().out;
-        let (change, how) = match back {
-            true => (proposal.undo(), "undone"),
-            false => (proposal.redo(), "redone"),
-        };
+    /// Undoes what the person did last, or redoes what they have undone last.
+    pub(super) fn undo(&mut self, back: bool, now: Instant) {
+        let view = &mut self.views[self.current];
+        let before = self.decided.last().filter(|_| back);
+        if before.is_some_and(|acts| view.acts() <= acts.get(&view.diff.id).copied().unwrap_or(0)) {
+            return self.undo_decision();
+        }
+        let out = view.proposal.count().out;
+        let (change, note) = view.go_back(back);
+        let how = if back { "undone" } else { "redone" };
         let more = self.keys.fill(" · <redo> redoes it");
         let more = if back { &more } else { "" };
-        let text = match (change, proposal.count().out.cmp(&out)) {
+        let text = match (change, view.proposal.count().out.cmp(&out)) {
+            (None, _) if let Some(notes) = note => {
+                let is = match notes {
+                    Ordering::Less => "taken out",
+                    Ordering::Equal => "as it was",
+                    Ordering::Greater => "there again",
+                };
+                format!("{how}: your note is {is}{more}")
+            }
             (None, _) => format!("nothing is to be {how}"),
             (Some(Change::Toggled), Ordering::Less) => format!("{how}: included again{more}"),
             (Some(Change::Toggled), Ordering::Greater) => format!("{how}: excluded again{more}"),
@@ -582,7 +595,7 @@ impl App {
         let view = &mut self.views[self.current];
         view.ignores_white = !view.ignores_white;
         let hunks = view.white.iter().filter(|white| **white).count();
-        let text = match (hunks, view.ignores_white) {
+        let mut text = match (hunks, view.ignores_white) {
             (0, _) => {
                 view.ignores_white = false;
                 "no hunk changes only whitespace that has no meaning".to_owned()
@@ -591,6 +604,10 @@ impl App {
             (hunks, true) => format!("{hunks} hunks change whitespace only: {next} skips them"),
             (_, false) => format!("{next} skips nothing now"),
         };
+        if view.indenting > 0 && (hunks == 0 || view.ignores_white) {
+            let count = counted(view.indenting, "hunk");
+            text += &format!(" · indentation has a meaning in this file: {next} stops at {count}");
+        }
         self.say(Tone::Info, text, now);
     }
 

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use pillion_judge::act::Act;
+use pillion_judge::add_words;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
 use pillion_text::counted;
@@ -60,10 +61,7 @@ pub struct ListedWords {
 impl ListedWords {
     /// They as they are kept: as of a diff, a reason is on no lines.
     pub(super) fn drafts(&self) -> Vec<Note> {
-        let note = Note {
-            lines: Some(Lines { first: 0, last: 0 }),
-            text: self.note.clone(),
-        };
+        let note = Note::at(Some(Lines { first: 0, last: 0 }), self.note.clone());
         let all = [Note::on_all(self.reason.clone()), note].into_iter();
         all.filter(|it| !it.text.trim().is_empty()).collect()
     }
@@ -71,17 +69,26 @@ impl ListedWords {
     fn of_drafts(drafts: Vec<Note>) -> Self {
         let mut words = Self::default();
         for draft in drafts {
-            match draft.lines {
-                Some(_) => words.note = draft.text,
-                None => words.reason = draft.text,
-            }
+            let words = match draft.lines {
+                Some(_) => &mut words.note,
+                None => &mut words.reason,
+            };
+            add_words(words, &draft.text);
         }
         words
     }
 }
 
 /// The words that go with an act, by the names of the lines that they are about.
-pub type SentWords = Vec<(String, ListedWords)>;
+type SentWords = Vec<(String, ListedWords)>;
+
+/// What goes with an act, until it is done.
+#[derive(Debug, Clone, Default)]
+pub struct Sent {
+    words: SentWords,
+    /// The act can be undone.
+    is_decision: bool,
+}
 
 /// A line of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -415,9 +422,12 @@ impl App {
         self.changes.take(list);
     }
 
-    pub(super) fn acted(&mut self, done: ActDone, words: &SentWords, now: Instant) {
-        for (id, words) in words.iter().filter(|_| done.done) {
+    pub(super) fn acted(&mut self, done: ActDone, sent: &Sent, now: Instant) {
+        for (id, words) in sent.words.iter().filter(|_| done.done) {
             self.changes.told(id, words);
+        }
+        if sent.is_decision && done.done {
+            self.note_decision(true);
         }
         let tone = match done.done {
             true => Tone::Good,
@@ -434,6 +444,11 @@ impl App {
             Act::List | Act::Close => self.overlay = None,
             Act::Open | Act::Keep | Act::TakeBack | Act::Undo | Act::Stage => {
                 self.act_on_row(act, press, false, now);
+            }
+            Act::Redo => {
+                let text = "nothing is redone here: <keep> keeps it, <take-back> takes it back";
+                let text = self.keys.fill(text);
+                self.say(Tone::Info, text, now);
             }
             Act::Reason => self.ask_about_row(true),
             Act::Note => self.ask_about_row(false),
@@ -469,7 +484,14 @@ impl App {
             }),
         };
         let act = ChangesAct::Stage(part);
-        self.effects.push(Effect::Act(act, SentWords::default()));
+        self.effects.push(Effect::Act(act, Sent::default()));
+    }
+
+    /// What was decided last about what is written is undone.
+    pub(super) fn undo_decision(&mut self) {
+        self.decided.pop();
+        let undo = ChangesAct::Undo(None);
+        self.effects.push(Effect::Act(undo, Sent::default()));
     }
 
     /// The view that shows a change, or the first one of a turn, if all that opening it would show is there.
@@ -582,6 +604,7 @@ impl App {
             ..Meant::default()
         };
         let is_text = !matches!(row, ChangesRow::Change(change) if change.added.is_none());
+        let is_decision = matches!(act, Act::Keep | Act::TakeBack);
         let act = match act {
             Act::Open if !is_text => {
                 let text = "no text of it can be shown: <keep> keeps it, <take-back> takes it back";
@@ -599,7 +622,7 @@ impl App {
                 ChangesAct::Look(id)
             }
             Act::Keep => ChangesAct::Keep(meant),
-            Act::Undo => ChangesAct::Undo(None),
+            Act::Undo => return self.undo_decision(),
             Act::Stage => ChangesAct::Stage(Part { meant, lines: None }),
             _ => ChangesAct::TakeBack(TakeBack {
                 meant,
@@ -609,6 +632,7 @@ impl App {
         if act.notes().is_empty() {
             words.clear();
         }
-        self.effects.push(Effect::Act(act, words));
+        let sent = Sent { words, is_decision };
+        self.effects.push(Effect::Act(act, sent));
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use pillion_judge::marks;
 use pillion_protocol::Note;
+use pillion_protocol::verdict::takes_back;
 use pillion_view::decision::TAKEN_FOR_REJECTION;
 use pillion_view::{Decide, ProposalKey, Proposed, Ruling, Seen};
 
@@ -60,7 +61,18 @@ impl App {
         let view = &mut self.views[at];
         view.note_of_list = note.unwrap_or_default();
         view.deciding = Some(text);
+        let verdict = &decide.verdict;
+        view.is_act = !verdict.is_rejection() || takes_back(&verdict.notes);
         self.effects.push(Effect::Decide(decide));
+    }
+
+    /// The person has decided. What is not written yet is the agent's then, and nothing before it is undone by the next key.
+    pub(super) fn note_decision(&mut self, can_be_undone: bool) {
+        let acts = self.views.iter().map(|it| (it.diff.id, it.acts()));
+        match can_be_undone {
+            true => self.decided.push(acts.collect()),
+            false => self.decided.clear(),
+        }
     }
 
     /// The agent gets the note that went with the decision.
@@ -142,7 +154,11 @@ impl App {
                 };
                 self.drop_note_of_list(at);
                 self.answered_question();
-                let name = self.remove(at).judged.target.shown;
+                let view = self.remove(at);
+                if view.is_act {
+                    self.note_decision(view.diff.written.is_some());
+                }
+                let name = view.judged.target.shown;
                 let is_told = self.accepted_next(&name, None, now);
                 let said = said.unwrap_or_default();
                 let Some(told) = told else {

@@ -59,12 +59,18 @@ impl App {
                 self.show_note(view, note);
             }
             (Act::DeleteNote, Some((view, note))) => {
-                let note = self.views[view].hunk_notes.remove(note);
+                let note = self.views[view].delete_note(note);
+                // Where it can be undone.
+                self.show_at(view);
                 self.choose_note(row.unwrap_or_default());
                 let place = note.place(&self.views[view].proposal);
-                let text = format!("deleted your note on {place}: {}", note.text);
+                let back = self.keys.fill("<undo> brings it back");
+                let text = format!("deleted your note on {place} · {back}: {}", note.text);
                 self.say_for(LONG_MESSAGE, Tone::Info, text, now);
                 self.overlay = self.overlay.filter(|_| notes.len() > 1);
+            }
+            (Act::Undo, _) if self.view().is_some_and(|it| it.has_noted_last()) => {
+                self.undo(true, now);
             }
             _ => {
                 let last = notes.len().saturating_sub(1);

@@ -3,6 +3,7 @@
 use std::mem;
 use std::time::Instant;
 
+use pillion_judge::act::Act;
 use pillion_judge::proposal::Edits;
 use pillion_judge::{Disk, Done, Step, Target};
 use pillion_view::{CloseReason, Diff, DiffId, Reply};
@@ -155,11 +156,14 @@ impl App {
             return;
         };
         let name = &view.target.shown;
-        let redo = self.keys.fill(match self.shows(id) {
-            true => "<redo> brings it back",
-            false => "<redo> in its tab brings it back",
-        });
-        let text = format!("what you had changed in {name} was kept · {redo}");
+        let place = if self.shows(id) { "" } else { " in its tab" };
+        let redo = self.keys.name(Act::Redo) + place;
+        let text = match view.offered {
+            ..=1 => format!("what you had changed in {name} was kept · {redo} brings it back"),
+            count => format!(
+                "{count} texts of yours for {name} were kept · {redo} brings back the last one, then the one before"
+            ),
+        };
         self.report(LONG_MESSAGE, Tone::Warning, text, now);
     }
 

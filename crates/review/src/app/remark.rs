@@ -374,7 +374,7 @@ impl App {
             }
             Purpose::Note(key, note) => {
                 if let Some(view) = self.views.find_mut(key.id) {
-                    view.set_note(HunkNote { text, ..note });
+                    view.write_note(HunkNote { text, ..note });
                 }
                 // The next note is on other lines.
                 self.selection = None;

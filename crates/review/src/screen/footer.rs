@@ -178,7 +178,7 @@ fn wanted(app: &App) -> Vec<Hint> {
             Place::List => word_in_list(app, command.act, word),
             _ => word_on_diff(app, command.act, word),
         }?;
-        let is_undoable = app.view().is_some_and(|view| view.proposal.can_undo());
+        let is_undoable = app.view().is_some_and(|view| view.acts() > 0);
         let rank = match command.act {
             Act::Undo if is_undoable => 1,
             _ => rank,

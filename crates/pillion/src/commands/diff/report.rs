@@ -16,7 +16,7 @@ pub fn print_notes(change: &Change, file: &str) {
         "" => String::new(),
         file => format!("{file}: "),
     };
-    for Note { lines, text } in change.notes() {
+    for Note { lines, text, .. } in change.notes() {
         let on = lines.map(|it| (it.first + 1, it.last + 1));
         let on = match on {
             Some((first, last)) if last > first => format!(" on lines {first} to {last}"),

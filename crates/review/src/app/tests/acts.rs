@@ -1,6 +1,7 @@
 //! Commands on other keys: what decides, what asks and answers, and what is typed.
 
 use pillion_judge::keys::Keys;
+use pillion_view::changes::ChangesAct;
 
 use super::changes::{acts as listed, with_list};
 use super::*;
@@ -200,4 +201,83 @@ fn undoing_says_what_comes_back_until_the_next_command() {
     person.press("zz");
     assert_eq!(person.message(), "nothing is to be undone");
     assert_eq!(person.app.view().unwrap().proposal.count().out, 0);
+}
+
+/// What was done last is undone first, whichever kind it is of.
+#[test]
+fn a_note_is_undone_in_its_turn() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some(FOUR[0]), FOUR[1]);
+    person.wait(700);
+    let state = |person: &Person| {
+        let view = person.app.view().unwrap();
+        let notes = view.hunk_notes.iter().map(|it| it.text.clone());
+        (view.proposal.count().out, notes.collect::<Vec<_>>())
+    };
+    let mut states = vec![state(&person)];
+    for keys in [" ", "Cone", "Cmore", "n ", "p "] {
+        person.press(keys);
+        if keys.starts_with('C') {
+            person.key(KeyCode::Enter);
+        }
+        states.push(state(&person));
+    }
+    assert_eq!(states[3], (1, vec!["onemore".to_owned()]));
+    // A note that is left as it was is no act.
+    person.press("C");
+    person.key(KeyCode::Esc);
+    for expected in states.iter().rev().skip(1) {
+        person.press("z");
+        assert_eq!(state(&person), *expected);
+    }
+    for expected in &states[1..] {
+        person.press("Z");
+        assert_eq!(state(&person), *expected);
+    }
+    person.press("zzz");
+    let message = "undone: your note is as it was · Z redoes it";
+    assert_eq!(person.message(), message);
+}
+
+/// Also where the next file is shown by then; what was done there since is undone first.
+#[test]
+fn a_decision_about_what_is_written_is_undone_in_its_turn() {
+    let is_undo = |effects: &[Effect]| matches!(effects, [Effect::Act(ChangesAct::Undo(None), _)]);
+    for is_last_file in [true, false] {
+        let mut person = Person::new(80, 24);
+        person.written = Some("1.1".to_owned());
+        person.open("a.txt", Some("1\n"), "2\n");
+        person.written = None;
+        if !is_last_file {
+            person.open("b.txt", Some("1\n"), "2\n");
+        }
+        person.press("a");
+        assert_eq!(person.app.views.len(), usize::from(!is_last_file));
+        person.wait(1_000);
+        if !is_last_file {
+            person.press("  ");
+            assert!(!is_undo(&person.press("z")));
+            assert!(!is_undo(&person.press("z")));
+        }
+        let effects = person.press("z");
+        assert!(is_undo(&effects), "{effects:?}");
+        assert!(!is_undo(&person.press("z")));
+        assert!(person.message().contains(if is_last_file {
+            "no diff is open"
+        } else {
+            "nothing is to be undone"
+        }));
+    }
+    // What is not written is the agent's once it is accepted, and nothing older is undone for it.
+    let mut person = Person::new(80, 24);
+    for written in [Some("1.1"), None, None] {
+        person.written = written.map(str::to_owned);
+        person.open("a.txt", Some("1\n"), "2\n");
+    }
+    for _ in 0..2 {
+        person.wait(1_000);
+        person.press("a");
+    }
+    person.wait(1_000);
+    assert!(!is_undo(&person.press("z")));
 }

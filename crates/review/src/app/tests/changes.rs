@@ -250,7 +250,7 @@ fn the_list_follows_and_the_cursor_stays() {
         message: "8.2 src/8.2.rs: kept".to_owned(),
         ..ActDone::default()
     };
-    let asked = person.happens(Event::Acted(done, Vec::new()));
+    let asked = person.happens(Event::Acted(done, Sent::default()));
     assert!(asked.iter().any(|it| matches!(it, Effect::Changes)));
     let changes = |changes| {
         Event::Status(Status {

@@ -39,7 +39,7 @@ fn a_note_on_the_whole_file_stays_there_whatever_becomes_of_its_lines() {
     let kept = person.app.words_on(person.app.view().unwrap());
     let lines = Some(Lines { first: 0, last: 5 });
     let text = "too long".to_owned();
-    assert_eq!(kept[0], Note { lines, text });
+    assert_eq!(kept[0], Note::at(lines, text));
     let sent = sent(&person.press("a"));
     assert_eq!(sent[0], Note::on_all("too long"));
     assert_eq!((sent.len(), &*sent[1].text), (2, "why one"));
@@ -100,7 +100,19 @@ fn all_notes_are_listed_gone_to_and_deleted() {
     assert_eq!(person.app.overlay, Some(Overlay::Notes));
     person.press("d");
     assert_eq!(person.app.overlay, None);
-    assert_eq!(person.message(), "deleted your note on line 1: first");
+    assert_eq!(
+        person.message(),
+        "deleted your note on line 1 · z brings it back: first"
+    );
+    // There, too, and in the list.
+    person.wait(1_000);
+    person.press("z");
+    assert_eq!(person.app.view().unwrap().hunk_notes.len(), 1);
+    note(&mut person, "F", "again");
+    person.press("Ld");
+    assert_eq!(person.app.view().unwrap().hunk_notes.len(), 1);
+    person.press("z");
+    assert_eq!(person.app.view().unwrap().hunk_notes.len(), 2);
 }
 
 #[test]

@@ -91,6 +91,9 @@ fn skipped_hunks_are_asked_about_and_indentation_is_not_skipped_where_it_means_s
         person.press("in");
         let hunk = person.app.view().unwrap().hunk;
         assert_eq!(hunk, usize::from(!are_skipped), "{name}");
+        person.press("ii");
+        let said = "no hunk changes only whitespace that has no meaning · indentation has a meaning in this file: n stops at 1 hunk";
+        assert_eq!(person.message() == said, !are_skipped, "{name}");
         let accepts = outcomes(person.press("a"));
         assert_eq!(accepts.is_empty(), are_skipped, "{name}");
     }
