@@ -56,12 +56,12 @@ export def Offer(params: dict<any>, nul: string)
     return
   endif
   const shape = text.Decode(content, nul)
-  diff.offered = get(diff, 'offered', [])
-  const is_known = index(diff.offered, content) >= 0 || shape == diff.pristine
+  const offered: list<any> = get(diff, 'offered', [])
+  const is_known = index(offered, content) >= 0 || shape == diff.pristine
   if is_known || quit.IsEdited(diff) || diff.kept > 0
     return
   endif
-  add(diff.offered, content)
+  diff.offered = offered + [content]
   proposal.Put(diff, shape)
   proposal.Replace(diff)
   view.Refresh(diff)
