@@ -296,9 +296,9 @@ In the list, what is decided is ABOUT what was under point."
 ;;;###autoload
 (defun pillion-keep (&optional ask)
   "Keep what an agent has written: it counts as seen.
-In the list, the turn or the file under point; elsewhere, the file of
-the current buffer.  A hunk is not kept by itself: of several, you are
-asked whether all are meant.  With a prefix argument, ASK for a note,
+In the list, the turn or the file under point; elsewhere, what stands at
+point.  A hunk is not kept by itself: of several, you are asked in the
+list whether all are meant.  With a prefix argument, ASK for a note,
 which the agent gets."
   (interactive "P")
   ;; The list may be another one once the note was typed.
@@ -307,7 +307,9 @@ which the agent gets."
          (about (pillion-changes--whole here))
          (params (if about
                      (append row (list :revision (plist-get about :revision)))
-                   (list :uri (pillion-changes--file-here))))
+                   (let ((line (1- (line-number-at-pos nil t))))
+                     (list :uri (pillion-changes--file-here)
+                           :at (list :first line :last line)))))
          (note (when ask
                  (read-string (format "Note for the agent on %s: "
                                       (pillion-changes--named about))))))

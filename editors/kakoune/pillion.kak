@@ -746,7 +746,7 @@ define-command -hidden pillion-one-of-many -params 3 %{
 }
 define-command pillion-keep -params .. -docstring '
 pillion-keep [<change>:] [<note>]: keep what an agent has written, a change (7.2) or a turn (7), or that of the line in the
-list. The agent is told the note' %{
+list or in the file. The agent is told the note' %{
     pillion-change keep "%arg{@}"
 }
 define-command pillion-take-back -params .. -docstring '

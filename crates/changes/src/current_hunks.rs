@@ -104,14 +104,9 @@ impl CurrentHunks {
 
     /// The text without the hunks that touch these lines, from 0; none if there are no such hunks.
     pub fn without(&self, lines: Range<usize>) -> Option<Without> {
-        let is_meant = |hunk: &Hunk| match hunk.after.is_empty() {
-            // Lines were removed there: the line before and the one after are meant.
-            true => lines.start <= hunk.after.start && hunk.after.start <= lines.end,
-            false => lines.start < hunk.after.end && hunk.after.start < lines.end,
-        };
         let mut hunks = self.hunks.clone();
         for hunk in &mut hunks {
-            hunk.out = is_meant(hunk);
+            hunk.out = is_meant(hunk, &lines);
         }
         if !hunks.iter().any(|it| it.out) {
             return None;
@@ -123,6 +118,13 @@ impl CurrentHunks {
             text: text.into_bytes(),
             left,
         })
+    }
+
+    /// The number of hunks, also of those that somebody has changed again, if one of them is at these lines.
+    pub fn count_at(&self, lines: &Range<usize>) -> Option<usize> {
+        let mut all = self.hunks.iter().chain(&self.changed);
+        let is_there = all.any(|hunk| is_meant(hunk, lines));
+        is_there.then_some(self.hunks.len() + self.changed.len())
     }
 
     /// Returns true if nothing of the change is in this text: taking all of it back makes no difference.
@@ -162,6 +164,15 @@ impl CurrentHunks {
     /// The text now.
     pub fn now(&self) -> &Text {
         &self.now
+    }
+}
+
+/// Returns true if somebody who names these lines means a hunk.
+fn is_meant(hunk: &Hunk, lines: &Range<usize>) -> bool {
+    match hunk.after.is_empty() {
+        // Lines were removed there: the line before and the one after are meant.
+        true => lines.start <= hunk.after.start && hunk.after.start <= lines.end,
+        false => lines.start < hunk.after.end && hunk.after.start < lines.end,
     }
 }
 

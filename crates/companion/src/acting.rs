@@ -16,7 +16,7 @@ use pillion_changes::deciding::last_act;
 use pillion_changes::looking::Shown;
 use pillion_changes::{
     Act, Change, ChangeRef, ChangeState, DecideError, Decided, Deciding, EntryRef, Hash, Kept,
-    NoteNames, Store, StoreError, Typed, TypedError, WaitingNote, Words, kept,
+    NoteNames, Store, StoreError, Typed, TypedError, WaitingNote, Words, kept, take_back,
 };
 use pillion_discovery::real_path;
 use pillion_protocol::remarks::FileRemark;
@@ -54,6 +54,12 @@ enum ActError {
     Typed(#[from] TypedError),
     #[error("no agent's change of {0} is waiting here")]
     NoChange(String),
+    #[error(
+        "nothing that an agent has written waits at this line of {0}: go there, name the change, or keep it in the list"
+    )]
+    NoneThere(String),
+    #[error("{0} has {1} hunks, and is kept as a whole: name it, or keep it in the list")]
+    Several(ChangeRef, usize),
     #[error("{0} has changed since it was listed: look at it again")]
     Stale(String),
     #[error(
@@ -499,6 +505,10 @@ fn find(
             if names.is_empty() {
                 return Err(ActError::NoChange(path.display().to_string()));
             }
+            if let Some(lines) = meant.at {
+                let names = names.into_iter().map(|(_, name)| name);
+                return kept_at(store, names, &lines.range(), path).map(|name| vec![name]);
+            }
             let count = if has_lines { names.len() } else { 1 };
             names.into_iter().take(count).map(|(_, it)| it).collect()
         }
@@ -528,6 +538,28 @@ fn find(
         return Err(ActError::Stale(name.to_string()));
     }
     Ok(names)
+}
+
+/// The first of these changes that has something at these lines of its file: it is kept as a whole, and so has nothing elsewhere.
+fn kept_at(
+    store: &Store,
+    names: impl Iterator<Item = ChangeRef>,
+    lines: &Range<usize>,
+    path: &Path,
+) -> Result<ChangeRef, ActError> {
+    for name in names {
+        let kept = Kept::read(store, name.turn)?;
+        for change in kept.named(name)? {
+            // What has no lines stands at none.
+            let hunks = take_back::hunks(store, &kept.turn.roots, change).ok();
+            match hunks.and_then(|it| it.count_at(lines)) {
+                Some(1) => return Ok(name),
+                Some(count) => return Err(ActError::Several(name, count)),
+                None => {}
+            }
+        }
+    }
+    Err(ActError::NoneThere(path.display().to_string()))
 }
 
 /// Takes changes back: in files, or out of what is not saved.

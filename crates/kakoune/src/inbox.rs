@@ -330,23 +330,30 @@ fn act(mut words: vec::IntoIter<String>) -> Option<(ChangesAct, Option<u32>)> {
     let is_named = typed
         .trim_start()
         .starts_with(|it: char| it.is_ascii_digit());
-    let is_of_row = words.next().is_some_and(|it| it == LIST) && !is_named;
-    let line = words.next().filter(|_| is_of_row);
+    let is_of_list = words.next().is_some_and(|it| it == LIST);
+    let line: Option<u32> = words.next().and_then(|it| it.parse().ok());
     let meant = Meant {
         path: path.filter(|path| id.is_none() && path.is_absolute()),
         id,
         typed: Some(typed),
         ..Meant::default()
     };
+    let at = line.map(|line| line.saturating_sub(1));
     let act = match &*command {
-        "keep" => ChangesAct::Keep(meant),
+        "keep" => ChangesAct::Keep(Meant {
+            at: at.map(|line| Lines {
+                first: line,
+                last: line,
+            }),
+            ..meant
+        }),
         "take-back" => ChangesAct::TakeBack(TakeBack {
             meant,
             ..TakeBack::default()
         }),
         _ => return None,
     };
-    Some((act, line.and_then(|it| it.parse().ok())))
+    Some((act, line.filter(|_| is_of_list && !is_named)))
 }
 
 #[cfg(target_os = "linux")]

@@ -209,6 +209,9 @@ pub struct Meant {
     /// The file, if there is no `id`.
     #[serde(with = "exact::optional_path", default)]
     pub path: Option<PathBuf>,
+    /// The lines at which the person is in that file, if what stands there is kept, and nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Lines>,
     /// What the person typed after the command, as it is: a change, which is meant then wherever the cursor is, words to the
     /// agent, or both.
     pub typed: Option<String>,

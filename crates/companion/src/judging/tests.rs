@@ -255,6 +255,46 @@ fn a_name_that_is_typed_means_what_the_person_was_shown() {
     assert_eq!(lab.state(0), "kept");
 }
 
+/// A line of the file on which the person stands is one change's, wherever newer ones are; of several hunks, others may not be in
+/// sight.
+#[test]
+fn in_a_file_what_stands_at_the_cursor_is_kept_and_nothing_else() {
+    let mut lab = Lab::new();
+    fs::write(lab.path(), BEFORE).unwrap();
+    lab.turn("a\nB\nc\nd\ne\n", false);
+    lab.turn("a\nB\nc\nd\nE\n", false);
+    let keep = |lab: &Lab, at: Option<u32>| {
+        lab.act(ChangesAct::Keep(Meant {
+            at: at.map(|line| Lines {
+                first: line,
+                last: line,
+            }),
+            ..in_file(&lab.path())
+        }))
+    };
+    let states = |lab: &Lab| -> Vec<String> {
+        let turns = lab.listed().into_iter().rev();
+        turns.map(|turn| turn.changes[0].state.clone()).collect()
+    };
+    let nowhere = keep(&lab, Some(2)).unwrap_err();
+    assert!(nowhere.contains("waits at this line of"), "{nowhere}");
+    assert_eq!(states(&lab), ["unseen", "unseen"]);
+    keep(&lab, Some(1)).unwrap();
+    assert_eq!(states(&lab), ["kept", "unseen"]);
+    // It is another change's by now: nobody has looked at that.
+    lab.turn("A\nB\nc\nD\nE\n", false);
+    let several = keep(&lab, Some(0)).unwrap_err();
+    assert!(
+        several.contains("has 2 hunks, and is kept as a whole"),
+        "{several}"
+    );
+    keep(&lab, Some(4)).unwrap();
+    assert_eq!(states(&lab), ["kept", "kept", "unseen"]);
+    // Without a line, as before.
+    keep(&lab, None).unwrap();
+    assert_eq!(states(&lab), ["kept", "kept", "kept"]);
+}
+
 #[test]
 fn lines_count_only_in_the_text_in_which_they_were_seen() {
     let lab = lab();

@@ -319,6 +319,9 @@ fn what_an_agent_wrote_is_marked_in_the_buffer(version: EmacsVersion) {
         .agents_turn("again", |_| fs::write(&world.path, &text).unwrap());
     world.emacs.eval("(revert-buffer t t)");
     wait_marks(&world, "(6 \"five\\n\" \"\")");
+    world
+        .emacs
+        .eval("(goto-char (overlay-start (car pillion-written--marks)))");
     world.emacs.command("pillion-keep");
     wait_marks(&world, "");
     world.emacs.assert_no_errors();

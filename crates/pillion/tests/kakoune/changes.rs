@@ -258,7 +258,10 @@ fn what_an_agent_wrote_is_marked_until_it_is_decided(version: KakouneVersion) {
     });
     kakoune.input(&format!(":edit {}<ret>", path.display()));
     marked(&["6|{yellow}~"]);
-    kakoune.input(":pillion-keep<ret>");
+    kakoune.input("gg:pillion-keep<ret>");
+    let none = "nothing that an agent has written waits at this line";
+    kakoune.pane().wait_for(none, SOON);
+    kakoune.input("6g:pillion-keep<ret>");
     marked(&[]);
 }
 
@@ -266,8 +269,11 @@ fn what_an_agent_wrote_is_marked_until_it_is_decided(version: KakouneVersion) {
 fn the_hunks_under_the_selection_are_taken_back(version: KakouneVersion) {
     let (world, path) = world(version, false);
     let without_first = AFTER.replace('B', "b");
-    // In the file, all of it is kept.
-    world.kakoune.input(":pillion-keep<ret>");
+    // Who keeps one hunk has not looked at the other one.
+    world.kakoune.input("2g:pillion-keep<ret>");
+    let said = "1.1 has 2 hunks, and is kept as a whole";
+    world.kakoune.pane().wait_for(said, SOON);
+    world.kakoune.input(":pillion-keep 1.1<ret>");
     world.kakoune.pane().wait_for("1.1 a.txt: kept", SOON);
     world.kakoune.input(":pillion-undo<ret>");
     world.home.wait_state(1, "unseen");

@@ -225,8 +225,19 @@ local function row_of(entry, typed)
   return entry and entry.id and not typed:find("^%s*%d") and row.decide(row_here()) or nil
 end
 
+--- The lines of the file in the window that are meant.
+local function lines_here(call)
+  local line = vim.fn.line(".")
+  local first, last = line, line
+  if call.range > 0 then
+    first, last = call.line1, call.line2
+  end
+  return { first = first - 1, last = last - 1 }
+end
+
 --- Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the
---- file in the window. A hunk is not kept by itself: `call.bang` keeps all of them.
+--- file in the window which stands there. A hunk is not kept by itself: `call.bang` keeps all of the change, in a file
+--- of the newest one.
 function M.keep(typed, call)
   local params = { typed = typed }
   local entry = entry_under_cursor()
@@ -239,6 +250,7 @@ function M.keep(typed, call)
     params.row = row_of(entry, typed)
   else
     params.uri = file_here()
+    params.at = not call.bang and lines_here(call) or nil
   end
   act("pillion/keep", params, {})
 end
@@ -273,14 +285,7 @@ function M.take_back(typed, call)
   else
     params.uri = file_here()
     this = vim.api.nvim_get_current_buf()
-    if not call.bang then
-      local has_range = call.range > 0
-      local line = vim.fn.line(".")
-      params.lines = {
-        first = (has_range and call.line1 or line) - 1,
-        last = (has_range and call.line2 or line) - 1,
-      }
-    end
+    params.lines = not call.bang and lines_here(call) or nil
   end
   if is_read_only_now(this) then
     notify.warn("the file had changed on disk, and is read only now: the same again takes back")

@@ -208,11 +208,15 @@ def RowOf(typed: string): dict<any>
 enddef
 
 # Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the file
-# in the window. A hunk is not kept by itself: with `bang` all of them are.
+# in the window which stands there. A hunk is not kept by itself: with `bang` all of the change is, in a file of the
+# newest one.
 export def Keep(typed: string, bang: bool)
   var params: dict<any> = {typed: typed}
   if !IsInList()
     extend(params, FileHere())
+    if !bang
+      extend(params, {at: {first: line('.') - 1, last: line('.') - 1}})
+    endif
   else
     const entry = EntryUnderCursor()
     if get(entry, 'hunks', 0) > 1 && !bang && typed !~ '^\s*\d'
