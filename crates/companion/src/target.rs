@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_discovery::{is_each_programs_own, real_path, regular_file};
+use pillion_discovery::{real_path, regular_file, why_each_programs_own};
 use pillion_protocol::held::Held;
 use pillion_text::fingerprint;
 use pillion_text::hunks::Hunk;
@@ -43,17 +43,13 @@ pub(crate) struct Target {
 /// Checks that the `filePath` of an agent can name a file at all.
 ///
 /// # Errors
-/// A sentence for the agent: the path is empty, relative, below `/proc`, or none of this system's.
+/// A sentence for the agent: the path is empty, relative, or none of this system's.
 pub(crate) fn validate(file_path: &str) -> Result<(), String> {
     if file_path.is_empty() {
         return Err("openDiff: filePath is empty".to_owned());
     }
     if !Path::new(file_path).is_absolute() {
         return Err(format!("openDiff: filePath {file_path:?} is not absolute"));
-    }
-    if is_each_programs_own(Path::new(file_path)) {
-        let why = "is below /proc: name the file by its own path";
-        return Err(format!("openDiff: filePath {file_path:?} {why}"));
     }
     if file_path.contains('\0') {
         return Err(format!("openDiff: filePath {file_path:?} contains a NUL"));
@@ -125,8 +121,11 @@ impl Target {
 /// really go.
 ///
 /// # Errors
-/// A sentence for the agent: a folder, no regular file, or one that cannot be read.
+/// A sentence for the agent: a folder, no regular file, one that cannot be read, or another one for each program.
 pub(crate) fn check(file_path: &str, reads: bool) -> Result<Target, String> {
+    if let Some(why) = why_each_programs_own(Path::new(file_path)) {
+        return Err(format!("openDiff: filePath {file_path:?} {why}"));
+    }
     let is_held = |error: &OriginalError| matches!(error, OriginalError::Busy(_));
     let check = || check_once(Path::new(file_path), reads);
     regular_file::while_held(HELD_TIMEOUT, is_held, check)
@@ -134,7 +133,6 @@ pub(crate) fn check(file_path: &str, reads: bool) -> Result<Target, String> {
 }
 
 fn check_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
-    // By the agent's spelling: where a link of /proc really leads has no path.
     let probed = Original::probe(file_path)?;
     let path = real_path(file_path);
     let original = match reads {
@@ -181,11 +179,15 @@ mod tests {
         }
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_that_cannot_be_read_is_refused() {
-        let error = check(Path::new("/proc/self/mem")).unwrap_err();
-        assert!(error.contains("cannot read"), "{error}");
+    fn what_is_another_file_for_each_program_is_refused_also_through_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path().join("here");
+        std::os::unix::fs::symlink("/proc/self/cwd", &here).unwrap();
+        for path in [Path::new("/proc/self/cwd/a.txt"), &here.join("a.txt")] {
+            let error = check(path).unwrap_err();
+            assert!(error.contains("leads through /proc"), "{error}");
+        }
     }
 
     #[test]

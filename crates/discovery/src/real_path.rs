@@ -5,9 +5,14 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Returns true if what this path names differs between programs, as what is below `/proc/self` does. Links are not followed.
-pub fn is_each_programs_own(path: &Path) -> bool {
-    path.starts_with("/proc")
+/// Says why what this path names may differ between programs, as what is below `/proc/self` does, with what to do instead.
+pub fn why_each_programs_own(path: &Path) -> Option<&'static str> {
+    let is_below = |path: &Path| path.starts_with("/proc");
+    let mut is_own = is_below(path);
+    without_links(path, |step| is_own |= is_below(step));
+    is_own.then_some(
+        "leads through /proc, which differs between programs: name the file by its own path",
+    )
 }
 
 /// The real path of something that is there: links followed, in the system's usual spelling.
@@ -52,12 +57,9 @@ pub fn real_path(path: &Path) -> PathBuf {
 /// The system follows links before it goes up by `..`, where other programs take `..` out of the text; and what is below
 /// `/proc/self` is each program's own.
 pub fn why_ambiguous(path: &Path) -> Option<&'static str> {
-    let mut is_own = is_each_programs_own(path);
-    without_links(path, |step| is_own |= is_each_programs_own(step));
-    if is_own {
-        return Some(
-            "leads through /proc, which differs between programs: name the file by its own path",
-        );
+    let why = why_each_programs_own(path);
+    if why.is_some() {
+        return why;
     }
     if !path.components().any(|it| it == Component::ParentDir) {
         return None;

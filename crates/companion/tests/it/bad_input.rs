@@ -84,7 +84,7 @@ async fn paths_that_cannot_be_shown_are_named() {
         (folder.as_str(), "is a folder"),
         (below_file.as_str(), "cannot read"),
         ("/a\0b", "contains a NUL"),
-        ("/proc/self/cwd/a.rs", "is below /proc"),
+        ("/proc/self/cwd/a.rs", "leads through /proc"),
     ] {
         let arguments = json!({"filePath": path, "newContent": "x"});
         let text = failure(&companion, "openDiff", arguments).await;
