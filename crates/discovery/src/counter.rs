@@ -132,14 +132,16 @@ impl Counter {
         next: impl FnOnce(u64) -> Option<(T, u64)>,
     ) -> Result<T, FileError> {
         let mut kept = self.open()?;
-        let highest = match kept.read()? {
+        let found = kept.read()?;
+        let highest = match found {
             Some(highest) => highest.max(known.highest),
             None if was_used && known.highest == 0 => clock::now_ms(),
             None => known.highest,
         };
         let exhausted = || kept.failed(io::ErrorKind::InvalidData.into());
         let (result, next) = next(highest).ok_or_else(exhausted)?;
-        known.began_here |= highest == 0;
+        // A file that holds 0 says that all which was taken was given back.
+        known.began_here |= highest == 0 && found.is_none();
         known.highest = next;
         // What is written to a file that was removed meanwhile is lost.
         let mut next = next;
@@ -244,6 +246,17 @@ mod tests {
             known: Arc::default(),
             ..of_this_process(home)
         }
+    }
+
+    #[test]
+    fn where_all_were_given_back_counting_begins_anew_and_not_with_the_time() {
+        let home = tempfile::tempdir().unwrap();
+        let (one, other) = (counter(&home, "a"), counter(&home, "a"));
+        assert_eq!(one.take(100, 0).unwrap(), 1);
+        one.give_back(1, 101).unwrap();
+        assert_eq!(other.take(100, 1).unwrap(), 1);
+        assert_eq!(other.were_given().unwrap(), None);
+        assert_eq!(other.take(1, 0).unwrap(), 101);
     }
 
     #[test]
