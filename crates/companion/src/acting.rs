@@ -660,10 +660,11 @@ fn in_file(
     }
 }
 
-/// Returns true if this buffer shows the text of the file. Some editors end the last line of every text with a line feed.
+/// Returns true if this buffer shows the text of the file. Some editors end the last line of every text.
 fn shows(buffer: &BufferText, file: &[u8]) -> bool {
     let shown = buffer.content.as_bytes();
-    shown == file || (!file.ends_with(b"\n") && shown.strip_suffix(b"\n") == Some(file))
+    let is_ended = |end: &[u8]| shown.strip_suffix(end) == Some(file);
+    shown == file || (!file.ends_with(b"\n") && (is_ended(b"\n") || is_ended(b"\r\n")))
 }
 
 /// How a change is with which something could not be done.

@@ -336,10 +336,11 @@ fn lines_count_only_in_the_text_in_which_they_were_seen() {
 
 #[test]
 fn a_last_line_that_only_the_editor_ends_is_no_other_text() {
-    for (before, after, back) in [
-        ("a\nb\nc", "A\nb\nc", "a\nb\nc"),
-        ("a\n", "A", "a\n"),
-        ("a", "A\nb", "a"),
+    for (before, after, end) in [
+        ("a\nb\nc", "A\nb\nc", "\n"),
+        ("a\n", "A", "\n"),
+        ("a", "A\nb", "\n"),
+        ("a\r\nb", "A\r\nb", "\r\n"),
     ] {
         let mut lab = Lab::new();
         let path = lab.path();
@@ -350,10 +351,10 @@ fn a_last_line_that_only_the_editor_ends_is_no_other_text() {
             let refused = refused.unwrap_err();
             assert!(refused.contains("has changed since"), "{refused}");
         }
-        let held = format!("{after}\n");
+        let held = format!("{after}{end}");
         lab.act(lines(in_file(&path), 0..1, text(&path, &held, false)))
             .unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), back);
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
     }
     // The other way round, it is another text.
     let lab = lab();
