@@ -660,11 +660,15 @@ fn in_file(
     }
 }
 
-/// Returns true if this buffer shows the text of the file. Some editors end the last line of every text.
+/// Returns true if this buffer shows the text of the file. Some editors end the last line of every text, and what is not UTF-8 is
+/// mostly Latin-1.
 fn shows(buffer: &BufferText, file: &[u8]) -> bool {
-    let shown = buffer.content.as_bytes();
-    let is_ended = |end: &[u8]| shown.strip_suffix(end) == Some(file);
-    shown == file || (!file.ends_with(b"\n") && (is_ended(b"\n") || is_ended(b"\r\n")))
+    let is_it = |shown: &str| {
+        shown.as_bytes() == file || file.iter().map(|it| char::from(*it)).eq(shown.chars())
+    };
+    let shown = &*buffer.content;
+    let is_ended = |end| shown.strip_suffix(end).is_some_and(is_it);
+    is_it(shown) || (!file.ends_with(b"\n") && (is_ended("\n") || is_ended("\r\n")))
 }
 
 /// How a change is with which something could not be done.

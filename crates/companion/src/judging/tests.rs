@@ -335,6 +335,23 @@ fn lines_count_only_in_the_text_in_which_they_were_seen() {
 }
 
 #[test]
+fn lines_of_a_file_in_latin_1_are_taken_back_as_they_are_shown() {
+    let mut lab = Lab::new();
+    let path = lab.path();
+    fs::write(&path, b"a\n\xe9\n").unwrap();
+    lab.turn_of(|| fs::write(&path, b"A\n\xe9\n").unwrap(), false);
+    let other = lab.act(lines(
+        in_file(&path),
+        0..1,
+        text(&path, "A\n\u{fffd}\n", false),
+    ));
+    assert!(other.unwrap_err().contains("has changed since"));
+    lab.act(lines(in_file(&path), 0..1, text(&path, "A\né\n", false)))
+        .unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"a\n\xe9\n");
+}
+
+#[test]
 fn a_last_line_that_only_the_editor_ends_is_no_other_text() {
     for (before, after, end) in [
         ("a\nb\nc", "A\nb\nc", "\n"),
