@@ -255,7 +255,7 @@ fn what_was_accepted_of_claude_without_hooks_is_not_unseen() {
 }
 
 #[test]
-#[ignore = "needs the real agents and opencode: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and opencode: cargo xtask test --all"]
 fn what_opencode_writes_is_known_and_taken_back() {
     let lab = Lab::new();
     let folder = lab.home.workspace();

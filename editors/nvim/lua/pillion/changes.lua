@@ -84,7 +84,8 @@ local function is_in_list()
   return vim.bo.buftype == "quickfix" and vim.fn.getqflist({ id = 0 }).id == list.id
 end
 
---- What is under the cursor, if that is in the list: what it is about, and its lines; or nothing of that between entries.
+--- What is under the cursor, if that is in the list: what it is about, and its lines; or nothing of that between
+--- entries.
 local function entry_under_cursor()
   if not is_in_list() then
     return nil

@@ -448,7 +448,7 @@ fn gemini_is_told_what_was_taken_back() {
 }
 
 #[test]
-#[ignore = "needs the real agents and opencode: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and opencode: cargo xtask test --all"]
 fn opencode_is_told_what_was_taken_back() {
     let scene = opencode::scene();
     let tmux = Tmux::start();

@@ -38,7 +38,7 @@ fn print_with(scene: &Scene, model: &str) -> Child {
 
 /// A text in each encoding, edited; new files, also an empty one; and files that are overwritten.
 #[test]
-#[ignore = "needs the real agents and opencode: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and opencode: cargo xtask test --all"]
 fn opencode_writes_what_its_plugin_allows_byte_for_byte() {
     let scene = scene();
     super::makes_accepted_changes(&scene, 1, print);

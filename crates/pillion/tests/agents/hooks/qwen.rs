@@ -26,7 +26,7 @@ pub(super) fn print(scene: &Scene, number: usize) -> Child {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_hears_why_its_changes_are_rejected() {
     let scene = scene();
     super::hears_why_changes_are_rejected(&scene, MODES.len(), print);
@@ -196,7 +196,7 @@ fn qwen_whose_terminal_closes_writes_nothing_that_is_undecided() {
 
 /// Killed, it says nothing.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_that_is_killed_is_at_work_no_more() {
     let waiting = Waiting::new();
     for mode in ["yolo", "default"] {

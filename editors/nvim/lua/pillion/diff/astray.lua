@@ -1,7 +1,7 @@
 --- Keys that were meant for something else: who is about to type does not see at once that a proposal has taken the
---- focus. Until they pause, what they type there changes nothing. Nor do they see at once that it was settled elsewhere:
---- until they pause, their keys go to it. Nor that it is gone: until they pause, what would have decided about it closes
---- and writes nothing in the window that they are left in, and closes no proposal that came in its place.
+--- focus. Until they pause, what they type there changes nothing. Nor do they see at once that it was settled
+--- elsewhere: until they pause, their keys go to it. Nor that it is gone: until they pause, what would have decided
+--- about it closes and writes nothing in the window that they are left in, and closes no proposal in its place.
 
 local command_line = require("pillion.diff.command_line")
 local notify = require("pillion.notify")
@@ -24,7 +24,7 @@ local keyboard = vim.api.nvim_create_namespace("pillion_astray")
 M.JUST_OPENED = "a proposal has just opened: keys count once you pause"
 local SETTLED = "this proposal was settled elsewhere, and closes once you pause"
 
---- The proposal in which keys change nothing: { buf, why, again, errmsg, ends }. It has taken the focus by itself, or it
+--- The proposal in which keys change nothing: { buf, why, again, errmsg, ends }. It has taken the focus by itself, or
 --- is about to close, and `again` is called then.
 local come
 --- The one that is gone: { name, began, ends }.

@@ -171,8 +171,8 @@ function M.kind(line, commands, depth)
   return kind, argument, has_bang, argument == "" and not has_range
 end
 
---- True if the first command of a line does nothing but write or close what the window shows, or quits; but not if it says
---- with `!` that Neovim is to go.
+--- True if the first command of a line does nothing but write or close what the window shows, or quits; but not if it
+--- says with `!` that Neovim is to go.
 function M.closes_or_writes(line)
   local _, name = without_modifiers(line)
   local kind, argument, has_bang = M.kind(line)
