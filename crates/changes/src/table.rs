@@ -206,6 +206,8 @@ struct Line<'a> {
 #[derive(Debug, Default)]
 struct LastScan {
     found: Scan,
+    /// When it began, since 1970.
+    at: Duration,
     /// The folders that could not be read and of which nobody knows what was in them before.
     unknown: Vec<PathBuf>,
     /// True if the text of a file could not be read or stored.
@@ -407,6 +409,9 @@ impl Table {
         }
         let last = LastScan {
             found,
+            at: now
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .unwrap_or_default(),
             ..LastScan::default()
         };
         let former = std::mem::replace(&mut self.last, last);
@@ -440,8 +445,13 @@ impl Table {
         self.last.has_failed = texts.iter().any(|(_, it)| *it == Source::Failed);
         for ((path, _), (stat, text)) in changed.into_iter().zip(texts) {
             if self.files.get(&path).is_none() && former.may_have_had(&path) {
-                // Nobody knows how long it has been there.
-                self.learn(&path, Known::new(stat, text, now));
+                // Nobody knows how long it has been there, nor what it was.
+                let is_changed = stat.changed >= former.at;
+                let known = Known::new(stat, text, now);
+                let after = known.state();
+                self.learn(&path, known);
+                let found = Difference::new(path, FileState::unknown(), after);
+                differences.extend(is_changed.then_some(found));
             } else {
                 let found = self.found(path, stat, text, now);
                 differences.extend(found.map(|it| Difference {

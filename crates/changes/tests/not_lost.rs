@@ -966,6 +966,29 @@ fn no_name_and_no_mark_hides_what_an_agent_does() {
     }
 }
 
+/// What is written where a mark was until then is listed, but nobody knows what was there before; what was there is not.
+#[test]
+fn a_mark_that_is_taken_away_hides_nothing_that_is_written_with_that() {
+    for agent in BOTH {
+        let mut lab = Lab::new();
+        lab.write("f", "x");
+        let mark = "mkdir nw; touch nw/CACHEDIR.TAG; printf old > nw/old; sleep 0.1";
+        lab.turn(agent, |lab| lab.shell(mark));
+        let unmark = "sleep 0.1; rm nw/CACHEDIR.TAG; printf x > nw/run.sh";
+        let kept = lab.turn(agent, |lab| lab.shell(unmark)).unwrap();
+        let shown = lab.shown(&kept);
+        let [found] = &*shown else {
+            panic!("{agent:?}: {shown:?}");
+        };
+        assert!(found.starts_with("nw/run.sh"), "{agent:?}: {found}");
+        let [change] = &*kept.turn.changes else {
+            panic!("{agent:?}: {:?}", kept.turn.changes);
+        };
+        // It may have been the person's.
+        assert!(!change.before.is_known());
+    }
+}
+
 /// Each row: what an agent does with folders and with files of several names. Everything is as before afterwards: texts, names,
 /// permissions and folders; and what was never touched stays as it is.
 #[test]

@@ -256,6 +256,30 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: Nvim
     assert_eq!(review.world.nvim.wait_exit(), 0);
 }
 
+/// Under the keys of who is in it, it does not make room for what is below it.
+#[each_neovim]
+fn a_proposal_that_is_settled_elsewhere_takes_the_keys_until_a_pause(version: NvimVersion) {
+    let mut review = Review::new(version);
+    let before = review.lines();
+    review.propose(PROPOSED);
+    let hold = "vim.g.held = vim.fn.timer_start(20, function()
+                  vim.api.nvim_feedkeys('j', 't', false)
+                end, { ['repeat'] = -1 })";
+    review.world.nvim.lua::<()>(hold, json!([]));
+    review.gemini.close(&review.path).unwrap();
+    review.world.nvim.wait_until(
+        "what has become of it",
+        "vim.wo.winbar:find('settled elsewhere', 1, true) ~= nil and not vim.bo.modifiable",
+    );
+    review
+        .world
+        .nvim
+        .lua::<()>("vim.fn.timer_stop(vim.g.held)", json!([]));
+    review.wait_gone();
+    assert_eq!(review.lines(), before);
+    review.world.nvim.assert_no_errors();
+}
+
 /// Nobody has seen the one that comes in place of the one that was closed.
 #[each_neovim]
 fn what_is_typed_twice_does_not_close_the_next_proposal(version: NvimVersion) {

@@ -198,6 +198,25 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: VimV
     assert_eq!(review.vim().wait_exit(), 0);
 }
 
+/// Under the keys of who is in it, it does not make room for what is below it.
+#[each_vim]
+fn a_proposal_that_is_settled_elsewhere_takes_the_keys_until_a_pause(version: VimVersion) {
+    let mut review = Review::new(version);
+    let before: Vec<String> = review.vim().get("getline(1, '$')");
+    review.begin(PROPOSED);
+    review.look();
+    let hold = "let g:held = timer_start(20, {_ -> feedkeys('j', 't')}, {'repeat': -1})";
+    review.vim().command(hold);
+    review.gemini.close(&review.path).unwrap();
+    review.vim().pane().wait_for("settled elsewhere", SOON);
+    assert_eq!(review.vim().get::<u32>("&modifiable"), 0);
+    review.vim().command("call timer_stop(g:held)");
+    review.wait_gone();
+    let after: Vec<String> = review.vim().get("getline(1, '$')");
+    assert_eq!(after, before);
+    review.vim().assert_no_errors();
+}
+
 /// Nobody has seen the one that comes in place of the one that was closed.
 #[each_vim]
 fn what_is_typed_twice_does_not_close_the_next_proposal(version: VimVersion) {
