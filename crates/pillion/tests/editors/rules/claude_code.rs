@@ -44,7 +44,7 @@ fn claude_code_is_told_what_is_selected_and_does_what_is_decided_on_either_side(
     scene.claude.pane().kill();
     // Who is in it leaves it.
     scene.wait("what has become of it", |editor| {
-        editor.sees("no longer waits for poem.txt here")
+        editor.sees("no longer waits for poem.txt")
     });
     scene.editor.close();
     scene.wait_no_view();
