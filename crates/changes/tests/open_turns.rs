@@ -187,7 +187,7 @@ fn what_was_written_and_not_kept_with_the_turn_when_it_was_found_is_listed() {
         let sides = lab.sides;
         lab.writes_back_only();
         lab.look();
-        lab.expect(ChangeState::Gone, sides, "the file is written");
+        lab.expect(ChangeState::TakenBack, sides, "the file is written");
         assert_eq!(lab.text().as_deref(), sides.0);
         lab.decide(Act::TakeBack);
         lab.look();

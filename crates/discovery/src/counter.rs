@@ -254,9 +254,9 @@ mod tests {
         let (one, other) = (counter(&home, "a"), counter(&home, "a"));
         assert_eq!(one.take(100, 0).unwrap(), 1);
         one.give_back(1, 101).unwrap();
-        assert_eq!(other.take(100, 1).unwrap(), 1);
+        assert_eq!(other.take(100, 1).unwrap(), 2);
         assert_eq!(other.were_given().unwrap(), None);
-        assert_eq!(other.take(1, 0).unwrap(), 101);
+        assert_eq!(other.take(1, 0).unwrap(), 102);
     }
 
     #[test]

@@ -125,6 +125,9 @@ fn each_newer_one_leaves_its_own_and_none_what_was_not_edited(version: VimVersio
     review
         .vim()
         .wait_until("the view gone", "bufname() == 'a.txt'");
+    review
+        .vim()
+        .wait_until("a pause", "!exists('#PillionLeft#CmdlineLeave')");
     review.vim().input(":qa<CR>");
     assert_eq!(review.vim().wait_exit(), 0);
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -48,9 +48,12 @@ pub(crate) fn open_files(pid: u32) -> impl Iterator<Item = (PathBuf, PathBuf)> {
     paths.filter_map(|path| fs::read_link(&path).ok().map(|target| (path, target)))
 }
 
-/// Returns true if the system tells what a process has open. It does not of another user's, nor of one that forbids it.
+/// Returns false if the system does not tell what a process has open: one of another user's, or one that forbids it.
 pub(crate) fn tells_files(pid: u32) -> bool {
-    fs::read_dir(format!("/proc/{pid}/fd")).is_ok()
+    let open = fs::read_dir(format!("/proc/{pid}/fd"));
+    // One that has ended has nothing open.
+    open.err()
+        .is_none_or(|error| error.kind() != ErrorKind::PermissionDenied)
 }
 
 /// The numbers of the sockets that a process has open.
