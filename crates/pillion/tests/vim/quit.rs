@@ -156,9 +156,6 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: VimV
         (":x<CR>", ":x"),
         ("ZZ", "ZZ"),
         ("<C-w>q", "<C-W>q"),
-        (":w<CR>", ":qa"),
-        (":q<CR>", ":wqa"),
-        (":w<CR>", ":confirm xall"),
         ("", ":q"),
         ("", "ZQ"),
     ] {

@@ -171,15 +171,12 @@ function M.kind(line, commands, depth)
   return kind, argument, has_bang, argument == "" and not has_range
 end
 
---- True if the first command of a line does nothing but write or close what the window shows, or quits; but not if it
---- says with `!` that Neovim is to go.
+--- True if the first command of a line does nothing but write or close what the window shows.
 function M.closes_or_writes(line)
   local _, name = without_modifiers(line)
-  local kind, argument, has_bang = M.kind(line)
-  local is_of_all = (kind == "quit_all" or kind == "exit_all") and not has_bang
+  local kind, argument = M.kind(line)
   -- `:q` is none of the kinds: it needs no map that is repeated.
-  local is_quit = find({ { "q", "quit" } }, (name or ""):lower()) ~= nil
-  return is_quit or (is_of_all or IS_WRITE[kind] == true) and argument == ""
+  return find({ { "q", "quit" } }, (name or ""):lower()) ~= nil or (IS_WRITE[kind] == true and argument == "")
 end
 
 --- The name in a write instead of the file of its buffer: "" for none, also for `++enc=…` and for what

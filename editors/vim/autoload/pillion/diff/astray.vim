@@ -151,10 +151,9 @@ enddef
 
 def OnCommand()
   const line = trim(getcmdline())
-  const [kind, argument, force] = command_line.Kind(line)
+  const [kind, argument, _] = command_line.Kind(line)
   # Whether a proposal that came is accepted, Pillion rules.
   const kinds = ['exit', 'quit'] + (empty(pending.OfBuffer(bufnr())) ? ['write', 'update'] : [])
-    + (force == '' ? ['quit_all', 'exit_all'] : [])
   if index(kinds, kind) >= 0 && argument == '' && !Counts() && !typed.IsPlayed('CmdlineLeave Autocommands')
     setcmdline('')
     Refuse($':{line}')
