@@ -256,7 +256,7 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: Nvim
 /// Under the keys of who is in it, it does not make room for what is below it.
 #[each_neovim]
 fn a_proposal_that_is_settled_elsewhere_takes_the_keys_until_a_pause(version: NvimVersion) {
-    let mut review = Review::new(version);
+    let review = Review::new(version);
     let before = review.lines();
     review.propose(PROPOSED);
     let hold = "vim.g.held = vim.fn.timer_start(20, function()

@@ -198,7 +198,7 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: VimV
 /// Under the keys of who is in it, it does not make room for what is below it.
 #[each_vim]
 fn a_proposal_that_is_settled_elsewhere_takes_the_keys_until_a_pause(version: VimVersion) {
-    let mut review = Review::new(version);
+    let review = Review::new(version);
     let before: Vec<String> = review.vim().get("getline(1, '$')");
     review.begin(PROPOSED);
     review.look();
