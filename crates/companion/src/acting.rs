@@ -55,9 +55,9 @@ enum ActError {
     #[error("no agent's change of {0} is waiting here")]
     NoChange(String),
     #[error(
-        "nothing that an agent has written waits at this line of {0}: go there, name the change, or keep it in the list"
+        "nothing that an agent has written waits at this line: name the change, or use the list"
     )]
-    NoneThere(String),
+    NoneThere,
     #[error("{0} has {1} hunks, and is kept as a whole: name it, or keep it in the list")]
     Several(ChangeRef, usize),
     #[error("{0} has changed since it was listed: look at it again")]
@@ -507,7 +507,7 @@ fn find(
             }
             if let Some(lines) = meant.at {
                 let names = names.into_iter().map(|(_, name)| name);
-                return kept_at(store, names, &lines.range(), path).map(|name| vec![name]);
+                return kept_at(store, names, &lines.range()).map(|name| vec![name]);
             }
             let count = if has_lines { names.len() } else { 1 };
             names.into_iter().take(count).map(|(_, it)| it).collect()
@@ -545,7 +545,6 @@ fn kept_at(
     store: &Store,
     names: impl Iterator<Item = ChangeRef>,
     lines: &Range<usize>,
-    path: &Path,
 ) -> Result<ChangeRef, ActError> {
     for name in names {
         let kept = Kept::read(store, name.turn)?;
@@ -559,7 +558,7 @@ fn kept_at(
             }
         }
     }
-    Err(ActError::NoneThere(path.display().to_string()))
+    Err(ActError::NoneThere)
 }
 
 /// Takes changes back: in files, or out of what is not saved.

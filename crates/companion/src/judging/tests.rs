@@ -276,8 +276,13 @@ fn in_a_file_what_stands_at_the_cursor_is_kept_and_nothing_else() {
         let turns = lab.listed().into_iter().rev();
         turns.map(|turn| turn.changes[0].state.clone()).collect()
     };
-    let nowhere = keep(&lab, Some(2)).unwrap_err();
-    assert!(nowhere.contains("waits at this line of"), "{nowhere}");
+    // Beside it, and behind the last line.
+    for line in [0, 2, 3, 5, 900] {
+        assert_eq!(
+            keep(&lab, Some(line)).unwrap_err(),
+            "nothing that an agent has written waits at this line: name the change, or use the list"
+        );
+    }
     assert_eq!(states(&lab), ["unseen", "unseen"]);
     keep(&lab, Some(1)).unwrap();
     assert_eq!(states(&lab), ["kept", "unseen"]);
