@@ -96,10 +96,12 @@ an error whose message the agent gets.")
 (defun pillion-client-ask-now (method params)
   "Send the request METHOD with PARAMS; the result, for which to wait.
 If there is none, signal an error for the person."
-  (condition-case nil
+  (condition-case problem
       (jsonrpc-request pillion-client--connection method params
                        :timeout pillion-client--answer-timeout)
-    (error (user-error "Pillion: the program does not answer"))))
+    (error
+     (user-error "Pillion: %s" (or (alist-get 'jsonrpc-error-message (cddr problem))
+                                   "the program does not answer")))))
 
 ;;; What Pillion says
 

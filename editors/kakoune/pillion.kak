@@ -392,6 +392,10 @@ define-command pillion-bring-back -docstring 'put into this proposal what you ha
     evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is not a proposal'" }
     pillion-say-word "bring-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
 }
+define-command pillion-merge -docstring 'merge this proposal with what has changed in the file on disk since it came' %{
+    evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is not a proposal'" }
+    pillion-text "merge-%opt{pillion_id}-%opt{pillion_revision}"
+}
 # Goes to a place of the proposal of this number, if this client still shows it, with these keys afterwards.
 define-command -hidden pillion-go -params 3 %{ try %{
     evaluate-commands "pillion-is-%arg{1}"

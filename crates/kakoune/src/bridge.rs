@@ -312,6 +312,7 @@ impl Bridge {
             }
             What::Draft(key, text) => self.drafted(key, &text),
             What::BringBack(key, client) => self.bring_back(key, client),
+            What::Merge(key, text, client) => self.merge(key, text, client),
             What::TakeOut(taking, line) => self.take(taking, line, at),
             What::Act(client, act, line) => self.act(client, *act, line, at),
             What::Row(client, line, is_same) => self.looks_at(client, line, is_same, at),

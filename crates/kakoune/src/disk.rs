@@ -3,16 +3,17 @@
 //! the loop, which never waits.
 
 use std::path::{Path, PathBuf};
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 use std::{fs, io, thread};
 
 use crossbeam_channel::{Sender, bounded};
 use pillion_discovery::workspace::Workspace;
 use pillion_discovery::{FileError, canonicalize};
+use pillion_text::merge::Merged;
 use pillion_system::{Worker, spawn, time_limit};
 use pillion_view::changes::{ActDone, ChangesList};
-use pillion_view::{Diff, DiffId, ProposalKey, Proposed, Ruling};
+use pillion_view::{Diff, DiffId, FileChange, ProposalKey, Proposed, Ruling};
 
 use crate::files::Files;
 use crate::form::Form;
@@ -30,10 +31,18 @@ const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 pub enum Job {
     /// Compare the texts of a proposal, and write down what Kakoune is to show, unless the proposal is gone.
     Write(Weak<Diff>),
-    /// Write down what the person had made of an earlier one, as its buffer is to hold it; they want it in this client.
-    WriteKept {
+    /// Write down what the buffer of a proposal is to hold, as they want it in this client.
+    WriteText {
         key: ProposalKey,
         held: String,
+        client: String,
+        /// What they are told once it stands in the buffer.
+        said: String,
+    },
+    /// Merge this text of a proposal with the file on disk.
+    Merge {
+        diff: Arc<Diff>,
+        text: String,
         client: String,
     },
     /// Write down what a buffer is to hold out of which something is taken.
@@ -55,11 +64,18 @@ pub enum Done {
         result: Result<(PathBuf, Removed), FileError>,
     },
     /// The path of that text, or why it is not there.
-    KeptWritten {
+    TextWritten {
         key: ProposalKey,
         held: String,
         client: String,
+        said: String,
         result: Result<PathBuf, FileError>,
+    },
+    /// What comes of a proposal and its file, or why nothing does.
+    Merged {
+        key: ProposalKey,
+        client: String,
+        result: Result<(FileChange, Merged), String>,
     },
     /// Kakoune was told that a file may be written in which the person takes something back.
     Awaiting(Box<Taking>),
@@ -130,11 +146,27 @@ fn perform(files: &Files, job: Job) -> Option<Done> {
             let (key, result) = (diff.key(), file.map(|file| (file, removed)));
             return Some(Done::Written { key, result });
         }
-        Job::WriteKept { key, held, client } => {
+        Job::WriteText {
+            key,
+            held,
+            client,
+            said,
+        } => {
             let result = files.put_kept(key, &held);
-            return Some(Done::KeptWritten {
+            return Some(Done::TextWritten {
                 key,
                 held,
+                client,
+                said,
+                result,
+            });
+        }
+        Job::Merge { diff, text, client } => {
+            let before = diff.original.text.as_deref().unwrap_or_default();
+            let result = FileChange::merge(&diff.path, before, &text);
+            let key = diff.key();
+            return Some(Done::Merged {
+                key,
                 client,
                 result,
             });

@@ -42,10 +42,10 @@ const TEXT: &str = "text-";
 
 /// The prefixes of the names of messages, in the order in which Kakoune writes them. It decides between messages with the
 /// same time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 30] = [
+const ORDER: [&str; 31] = [
     "synced", CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked",
     "drawn", "saw", "draft", "focused", "asked", "untyped", "note", "accept", "reject", "next",
-    "bring", "out", "taken", "untaken", "given", "left", "removed", "told", "closed", "act", "row",
+    "bring", "merge", "out", "taken", "untaken", "given", "left", "removed", "told", "closed", "act", "row",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
@@ -83,6 +83,8 @@ pub enum What {
     Draft(ProposalKey, Vec<u8>),
     /// The person wants back what they had made of an earlier one, in this client.
     BringBack(ProposalKey, String),
+    /// They want this text of a proposal merged with the file on disk, in this client.
+    Merge(ProposalKey, Vec<u8>, String),
     /// The person takes back what an agent has written in the file of a buffer, perhaps by this line of the list.
     TakeOut(Box<Taking>, Option<u32>),
     /// The person decides about changes without a buffer, in this client, perhaps by this line of the list.
@@ -248,6 +250,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         // A buffer is never without a newline: this one was not read, and says nothing of what was kept before.
         "draft" => What::Draft(proposal()?, Some(text()).filter(|it| !it.is_empty())?),
         "bring" => What::BringBack(proposal()?, words.next()?),
+        "merge" => What::Merge(proposal()?, text(), words.next()?),
         "out" => {
             let taking = Box::new(taking(number?, &mut words, &text())?);
             What::TakeOut(taking, words.next().and_then(|it| it.parse().ok()))

@@ -39,6 +39,8 @@ pub struct View {
     pub former: Option<Box<View>>,
     pub seen_lines: SeenLines,
     pub notes: Notes,
+    /// What was found in the file on disk when the person merged both.
+    pub merged: Option<FileChange>,
     /// True if the person has changed it, as far as its buffer was told.
     pub is_edited: bool,
     /// The person's texts from earlier proposals of the file, byte for byte: the last one comes back first.
@@ -82,6 +84,7 @@ impl View {
             former: None,
             seen_lines: SeenLines::default(),
             notes: Notes::default(),
+            merged: None,
             is_edited: false,
             kept: Vec::new(),
             window: None,
@@ -104,9 +107,13 @@ impl View {
         };
     }
 
-    /// The text that it was compared with, so that a file which was saved as it was is no other one. Claude Code refuses such
+    /// The text that `accepted` was compared with, so that a file which was saved as it was is no other one. Claude Code refuses such
     /// a file, too, and what it is shown may have other line endings.
-    pub fn base(&self) -> Option<String> {
+    pub fn base(&self, accepted: &str) -> Option<String> {
+        let merged = self.merged.as_ref();
+        if let Some(file) = merged.and_then(|it| it.base(accepted)) {
+            return Some(file.to_owned());
+        }
         let original = &self.diff.original;
         let is_read = original.text.is_some() == original.stamp.is_some();
         let agent = self.diff.proposer.itself();

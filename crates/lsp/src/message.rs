@@ -81,6 +81,11 @@ pub fn params<T: DeserializeOwned>(params: Value) -> Result<T, String> {
     })
 }
 
+/// Why what the person wants is not done.
+pub fn failed(why: String) -> ResponseError {
+    error(ErrorCode::RequestFailed, why)
+}
+
 pub fn error(code: ErrorCode, message: impl Into<String>) -> ResponseError {
     ResponseError {
         code: code as i32,

@@ -74,6 +74,38 @@ impl Plugin {
         }
     }
 
+    /// The plugin asks what two changes of one text make together.
+    fn merge(&self, request: RequestId, params: Value) -> Action {
+        let MergeTexts {
+            key,
+            original,
+            proposed,
+            content,
+        } = match codec::read(params) {
+            Ok(params) => params,
+            Err(why) => return Action::invalid(request, why),
+        };
+        let (path, merged) = match self.diffs.merged(key) {
+            Ok(found) => found,
+            Err(stale) => return Action::answer(request, Err(message::failed(stale.to_string()))),
+        };
+        let original = original.unwrap_or_default();
+        work(request, move || {
+            let found = if let Some(content) = content {
+                let like_proposed = |text| comparable(Text::new(text), &proposed);
+                let [original, content] = [original, content].map(like_proposed);
+                merge::texts(&original, &Text::new(proposed), &content)
+            } else {
+                let (change, found) = FileChange::merge(&path, original.as_bytes(), &proposed)?;
+                merged.set(change);
+                found
+            };
+            // All three texts are UTF-8, and what is merged is whole lines of them.
+            let content = String::from_utf8_lossy(&found.text);
+            Ok(json!({"content": content, "hunks": found.hunks, "conflicts": found.conflicts}))
+        })
+    }
+
     fn mention(request: RequestId, params: Value) -> Action {
         match codec::read::<Mention>(params) {
             Ok(mention) => Action::Ask(Asking::new(request, mention, |agent| {
@@ -157,7 +189,7 @@ impl ClientProfile for Plugin {
         vec![match method.as_str() {
             DECIDE => self.decide(id, params),
             HUNKS => find_hunks(id, params),
-            MERGE => merge_texts(id, params),
+            MERGE => self.merge(id, params),
             MENTION => Self::mention(id, params),
             REVIEW => match codec::read(params) {
                 Ok(Choose { choice }) => Self::choose(id, REVIEW, choice.as_deref()),
@@ -277,35 +309,17 @@ fn find_hunks(request: RequestId, params: Value) -> Action {
     match codec::read(params) {
         Ok(FindHunks { original, content }) => work(request, move || {
             let [original, content] = [original.unwrap_or_default(), content].map(Text::new);
-            json!({"hunks": hunks::between(&original, &content)})
-        }),
-        Err(why) => Action::invalid(request, why),
-    }
-}
-
-/// The plugin asks what two changes of one text make together.
-fn merge_texts(request: RequestId, params: Value) -> Action {
-    match codec::read(params) {
-        Ok(MergeTexts {
-            original,
-            proposed,
-            content,
-        }) => work(request, move || {
-            let like_proposed = |text| comparable(Text::new(text), &proposed);
-            let original = like_proposed(original.unwrap_or_default());
-            let content = like_proposed(content);
-            let proposed = Text::new(proposed);
-            let merged = merge::texts(&original, &proposed, &content);
-            // All three texts are UTF-8, and what is merged is whole lines of them.
-            let content = String::from_utf8_lossy(&merged.text);
-            json!({"content": content, "hunks": merged.hunks, "conflicts": merged.conflicts})
+            Ok(json!({"hunks": hunks::between(&original, &content)}))
         }),
         Err(why) => Action::invalid(request, why),
     }
 }
 
 /// Answers with what is worked out beside the loop.
-fn work(request: RequestId, answer: impl FnOnce() -> Value + Send + 'static) -> Action {
+fn work(
+    request: RequestId,
+    answer: impl FnOnce() -> Result<Value, String> + Send + 'static,
+) -> Action {
     let answer = Work(Box::new(answer));
     Action::WorkOut { request, answer }
 }

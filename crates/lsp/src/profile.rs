@@ -88,8 +88,8 @@ pub trait ClientProfile {
     }
 }
 
-/// Work to be done beside the loop.
-pub struct Work(pub Box<dyn FnOnce() -> Value + Send>);
+/// Work to be done beside the loop. Its error is a sentence for the person.
+pub struct Work(pub Box<dyn FnOnce() -> Result<Value, String> + Send>);
 
 impl fmt::Debug for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -476,7 +476,9 @@ impl Session {
                 Action::WorkOut { request, answer } => {
                     let (id, output) = (request.clone(), self.output.clone());
                     let work_out = move || {
-                        let _ = output.send(message::answer(request, Ok((answer.0)())));
+                        let answer = (answer.0)();
+                        let answer = answer.map_err(message::failed);
+                        let _ = output.send(message::answer(request, answer));
                     };
                     if let Err(error) = spawn("compare", work_out) {
                         let text = format!("cannot start a thread: {error}");

@@ -38,15 +38,16 @@ impl Bridge {
         if self.ruling.contains_key(&key.id) {
             return;
         }
-        let content = Some(view.form.text(&held));
+        let content = view.form.text(&held);
+        let base = view.base(&content);
         let decide = Decide {
             key,
             verdict: Verdict {
                 notes: view.notes.with(&said),
-                ..Verdict::accept(content)
+                ..Verdict::accept(Some(content))
             },
             by: By::Seen(view.seen(at)),
-            base: view.base(),
+            base,
         };
         let view = self.views.find(key.id);
         let is_followed = view.is_some_and(|view| self.follow(view));

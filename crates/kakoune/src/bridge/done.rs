@@ -86,12 +86,18 @@ impl Bridge {
     pub(super) fn done(&mut self, done: Done) {
         match done {
             Done::Written { key, result } => self.written(key, result),
-            Done::KeptWritten {
+            Done::TextWritten {
                 key,
                 held,
                 client,
+                said,
                 result,
-            } => self.kept_written(key, &held, &client, result),
+            } => self.text_written(key, &held, &client, &said, result),
+            Done::Merged {
+                key,
+                client,
+                result,
+            } => self.merged(key, client, result),
             Done::Awaiting(taking) => self.take_now(taking),
             Done::Taken(taking, acted) => self.taken(taking, acted),
             Done::Acted(client, acted) => self.answer(&client, &acted.message),

@@ -2,8 +2,10 @@
 //! Kakoune, the hub or the agent, and comes back into the buffer of a later proposal of the file if they want it. It
 //! decides nothing.
 
-use pillion_view::Tell;
-use pillion_view::{ProposalKey, Reply};
+use std::sync::Arc;
+
+use pillion_text::merge::Merged;
+use pillion_view::{FileChange, ProposalKey, Reply, Tell};
 
 use super::Bridge;
 use crate::disk::Job;
@@ -95,24 +97,85 @@ impl Bridge {
         }
         // Again brings the one before.
         view.kept.rotate_right(1);
-        self.worker.order(Job::WriteKept { key, held, client });
+        let said = "your text is back: u takes it out again".to_owned();
+        self.worker.order(Job::WriteText {
+            key,
+            held,
+            client,
+            said,
+        });
+    }
+
+    /// The person wants what stands in the proposal merged with the file on disk.
+    pub(super) fn merge(&mut self, key: ProposalKey, held: Vec<u8>, client: String) {
+        let view = match self.views.current(key) {
+            Ok(view) => view,
+            Err(stale) => return self.refuse(key, stale, &client),
+        };
+        if view.is_locked() {
+            return self.answer(&client, "look at the proposal first");
+        }
+        let Ok(held) = String::from_utf8(held) else {
+            return self.answer(&client, "the text is not UTF-8, so it cannot be merged");
+        };
+        self.worker.order(Job::Merge {
+            diff: Arc::clone(&view.diff),
+            text: view.form.text(&held),
+            client,
+        });
+    }
+
+    /// This comes of it.
+    pub(super) fn merged(
+        &mut self,
+        key: ProposalKey,
+        client: String,
+        result: Result<(FileChange, Merged), String>,
+    ) {
+        let Ok(view) = self.views.current_mut(key) else {
+            return;
+        };
+        let (change, found) = match result {
+            Ok(merged) => merged,
+            Err(why) => return self.answer(&client, &why),
+        };
+        let text = String::from_utf8_lossy(&found.text);
+        let (_, held) = Form::of(&text);
+        if view.form.text(&held) != text {
+            return self.answer(&client, "Kakoune cannot hold what comes of it byte for byte");
+        }
+        view.merged = Some(change);
+        let lines = "the lines on disk alone";
+        let but = match found.conflicts {
+            0 => String::new(),
+            1 => format!(", but 1 place that both changed has {lines}"),
+            count => format!(", but {count} places that both changed have {lines}"),
+        };
+        let said = format!("merged with what has changed on disk{but}; u takes it back");
+        self.worker.order(Job::WriteText {
+            key,
+            held,
+            client,
+            said,
+        });
     }
 
     /// It lies in a file, for the buffer.
-    pub(super) fn kept_written(
+    pub(super) fn text_written(
         &self,
         key: ProposalKey,
         held: &str,
         client: &str,
+        said: &str,
         result: Result<std::path::PathBuf, pillion_discovery::FileError>,
     ) {
         match (self.views.current(key), result) {
             (Ok(view), Ok(file)) => {
                 self.session.run(script::bring_back(view, held, &file));
-                self.answer(client, "your text is back: u takes it out again");
+                self.answer(client, said);
             }
             (Ok(_), Err(error)) => {
-                self.answer(client, &format!("it cannot be brought back: {error}"));
+                self.answer(client, &format!("it cannot be put into the buffer: {error}"));
             }
             (Err(_), _) => {}
         }

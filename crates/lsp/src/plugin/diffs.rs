@@ -1,13 +1,15 @@
 //! The views that the plugin has open.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lsp_server::{Message, RequestId, ResponseError};
 use pillion_protocol::Proposer;
 use pillion_view::ask::Refused;
 use pillion_view::decision::Seen;
 use pillion_view::{
-    Against, CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Ruling,
+    Against, CloseReason, Decide, Diff, DiffId, FileChange, Pending, ProposalKey, Proposed, Reply, Ruling,
     SetPlace, Stale, Tell, Unseen,
 };
 use serde_json::{Value, json};
@@ -33,7 +35,25 @@ struct View {
     hunks: usize,
     proposer: Proposer,
     name: String,
+    path: PathBuf,
+    merged: MergedWith,
     state: State,
+}
+
+/// The file's change with which the proposal was merged last.
+#[derive(Debug, Clone, Default)]
+pub struct MergedWith(Arc<Mutex<Option<FileChange>>>);
+
+impl MergedWith {
+    pub fn set(&self, change: FileChange) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(change);
+    }
+
+    /// The fingerprint of the file, if the text has that change.
+    fn base(&self, accepted: &str) -> Option<String> {
+        let change = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(change.as_ref()?.base(accepted)?.to_owned())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +97,8 @@ impl Diffs {
             hunks: diff.hunks.len(),
             proposer: diff.proposer,
             name: diff.file_name(),
+            path: diff.path.clone(),
+            merged: MergedWith::default(),
             state,
         });
         let asked = Asked::Open { key, shown };
@@ -147,6 +169,12 @@ impl Diffs {
         answer(told, DIFF_TEXT, result);
     }
 
+    /// The file of a proposal, and what that was merged with.
+    pub fn merged(&self, key: ProposalKey) -> Result<(PathBuf, MergedWith), Stale> {
+        let view = self.views.current(key)?;
+        Ok((view.path.clone(), view.merged.clone()))
+    }
+
     /// The person decides. Returns the question for the gate.
     ///
     /// # Errors
@@ -157,8 +185,8 @@ impl Diffs {
             let error = message::invalid("seen: missing, and this is not a rejection".to_owned());
             return Err(message::answer(request, Err(error)));
         }
-        let hunks = match self.views.current(key) {
-            Ok(view) => view.hunks,
+        let (hunks, merged) = match self.views.current(key) {
+            Ok(view) => (view.hunks, view.merged.clone()),
             Err(stale) => return Err(answer_ruled(request, Ruling::stale(stale), None)),
         };
         if self.deciding.contains_key(&key) {
@@ -166,11 +194,12 @@ impl Diffs {
             return Err(answer_ruled(request, ruling, None));
         }
         self.deciding.insert(key, request);
+        let base = params.verdict.text().and_then(|it| merged.base(it));
         Ok(Decide {
             key,
             verdict: params.verdict,
             by: params.by.map(|seen| among(seen, hunks)).into(),
-            base: None,
+            base,
         })
     }
 

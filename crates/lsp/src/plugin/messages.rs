@@ -135,12 +135,14 @@ pub struct FindHunks {
     pub content: String,
 }
 
-/// Merge two texts that come from one.
+/// Merge a proposal with what the person has not saved, or with the file.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct MergeTexts {
+    #[serde(flatten)]
+    pub key: ProposalKey,
     pub original: Option<String>,
     pub proposed: String,
-    pub content: String,
+    pub content: Option<String>,
 }
 
 /// The person chooses when agents ask, or wants to know it.

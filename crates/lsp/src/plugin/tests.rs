@@ -299,8 +299,8 @@ fn every_table_is_a_message_and_every_message_a_table() {
             }
             "`pillion/merge` (request)" => check_shared::<MergeTexts>(fields, &tables),
             "`pillion/merge` (request): The answer" => {
-                let texts = json!({"proposed": "a\n", "content": ""});
-                let answer = worked_out(merge_texts(1.into(), texts));
+                let texts = json!({"proposed": "a\n", "content": "", "id": 1, "revision": 1});
+                let answer = worked_out(shown().merge(1.into(), texts));
                 check_written(answer, fields, &tables);
             }
             "`pillion/openDiff` (request): Hunk" => {
@@ -438,9 +438,7 @@ fn open_diff() -> Value {
 
 /// The parameters of the message that the plugin gets, which shows a proposal.
 fn asked_of_plugin(event: EditorEvent) -> Value {
-    let mut plugin = Plugin::new(Encoding::Utf8, None);
-    plugin.event(EditorEvent::Open(diff(), Reply::new(|_| ())));
-    match plugin.event(event).remove(0) {
+    match shown().event(event).remove(0) {
         Action::Send(Message::Request(request)) => request.params,
         Action::Send(Message::Notification(it)) => it.params,
         other => panic!("{other:?}"),
@@ -452,9 +450,16 @@ fn key() -> ProposalKey {
     ProposalKey { id, revision }
 }
 
+/// With a proposal that it has shown.
+fn shown() -> Plugin {
+    let mut plugin = Plugin::new(Encoding::Utf8, None);
+    plugin.event(EditorEvent::Open(diff(), Reply::new(|_| ())));
+    plugin
+}
+
 fn worked_out(action: Action) -> Value {
     match action {
-        Action::WorkOut { answer, .. } => (answer.0)(),
+        Action::WorkOut { answer, .. } => (answer.0)().unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -720,14 +725,16 @@ fn sources(folder: &Path) -> Vec<String> {
 
 #[test]
 fn two_changes_of_one_text_are_merged() {
-    let mut plugin = Plugin::new(Encoding::Utf8, None);
-    let mut ask = |params: Value| {
+    let mut plugin = shown();
+    let mut ask = |mut params: Value| {
+        params["id"] = 1.into();
+        params["revision"] = 1.into();
         let (id, method) = (1.into(), MERGE.to_owned());
         match plugin
             .request(lsp_server::Request { id, method, params })
             .pop()
         {
-            Some(Action::WorkOut { answer, .. }) => Ok((answer.0)()),
+            Some(Action::WorkOut { answer, .. }) => (answer.0)(),
             Some(Action::Send(Message::Response(response))) => {
                 Err(response.response_result.unwrap_err().message)
             }

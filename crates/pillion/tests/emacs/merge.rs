@@ -118,6 +118,6 @@ fn where_nothing_is_unsaved_nothing_is_merged(version: EmacsVersion) {
     world.emacs.input("<C-c><RET>");
     world
         .emacs
-        .wait_said("the buffer of this file has no unsaved changes");
+        .wait_said("there is nothing to merge with");
     assert_eq!(world.emacs.get::<String>("(buffer-string)"), PROPOSED);
 }

@@ -78,7 +78,7 @@ fn without_unsaved_changes_there_is_nothing_to_merge(version: NvimVersion) {
     review.propose(PROPOSED);
     review.type_until(
         ":PillionMerge<CR>",
-        &said("your buffer has no unsaved changes"),
+        &said("there is nothing to merge with"),
     );
     assert_eq!(review.lines().join("\n") + "\n", PROPOSED);
 }
@@ -171,20 +171,4 @@ fn a_buffer_with_changes_that_are_not_in_the_file_is_left_alone(version: NvimVer
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(buffer(&review), json!([mine, true, true]));
     }
-}
-
-/// What somebody else has written meanwhile would be lost.
-#[each_neovim]
-fn what_has_changed_on_disk_is_merged_in(version: NvimVersion) {
-    let review = Review::new(version);
-    review.propose(PROPOSED);
-    fs::write(&review.path, format!("theirs\n{ORIGINAL}")).unwrap();
-    review.type_until(
-        ":PillionMerge<CR>",
-        &said("what has changed on disk is in the proposal"),
-    );
-    assert_eq!(
-        review.lines().join("\n") + "\n",
-        format!("theirs\n{PROPOSED}")
-    );
 }

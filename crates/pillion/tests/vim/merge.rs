@@ -115,7 +115,7 @@ fn where_nothing_is_unsaved_nothing_is_merged(version: VimVersion) {
     review.vim().input(":PillionMerge<CR>");
     review
         .vim()
-        .wait_said("the buffer of this file has no unsaved changes");
+        .wait_said("there is nothing to merge with");
     assert_eq!(
         review
             .vim()
@@ -139,22 +139,5 @@ fn a_file_that_changes_on_disk_is_read_in_another_tab_page(version: VimVersion) 
         "the text",
         &format!("{text} == 'theirs,one,two,three,four,five'"),
     );
-    review.vim().assert_no_errors();
-}
-
-/// What somebody else has written meanwhile would be lost.
-#[each_vim]
-fn what_has_changed_on_disk_is_merged_in(version: VimVersion) {
-    let review = Review::new(version);
-    review.propose(PROPOSED);
-    fs::write(&review.path, format!("theirs\n{ORIGINAL}")).unwrap();
-    let wanted = format!("theirs\n{PROPOSED}").trim_end().replace('\n', ",");
-    review.vim().input_until(
-        ":PillionMerge<CR>",
-        &format!("join(getline(1, '$'), ',') == '{wanted}'"),
-    );
-    review
-        .vim()
-        .wait_said("merged with what has changed on disk");
     review.vim().assert_no_errors();
 }

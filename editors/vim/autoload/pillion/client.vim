@@ -102,7 +102,8 @@ enddef
 # The same for what the person waits for: its result, or v:null if there is none in time.
 export def AskNow(method: string, params: dict<any>, nul = ''): any
   var answer: dict<any> = {}
-  if !Ask(method, params, (_, result) => extend(answer, {result: result}), nul)
+  const OnAnswer = (error, result) => extend(answer, {result: type(error) == v:t_dict ? get(error, 'message', '') : result})
+  if !Ask(method, params, OnAnswer, nul)
     return v:null
   endif
   var waited = 0

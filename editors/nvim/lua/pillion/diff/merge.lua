@@ -43,27 +43,15 @@ local function on_answer(diff, before, is_mine, err, merged)
   end
 end
 
+--- `content`: the person's unsaved text; nil for the file on disk.
 local function ask(diff, proposed, content, callback)
   return client.request("pillion/merge", {
+    id = diff.id,
+    revision = diff.revision,
     original = diff.original_content,
     proposed = proposed,
     content = content,
   }, callback)
-end
-
---- What the proposal was made without, and whether that is not saved; nil if there is nothing.
-local function missing(diff)
-  if has_unsaved(diff) then
-    return buffers.text(diff.left), true
-  end
-  local file = io.open(diff.path, "rb")
-  local content = file and file:read("*a")
-  if file then
-    file:close()
-  end
-  if content and content ~= diff.original_content then
-    return content, false
-  end
 end
 
 --- The person accepts `content`. If that has all of their unsaved changes, which merging it once more tells, their
@@ -80,12 +68,11 @@ function M.carry(diff, content)
   end)
 end
 
---- Asks Pillion to merge what stands in the person's buffer.
+--- Asks Pillion to merge what stands in the person's buffer, if they have not saved it, or else in the file.
 function M.ask(diff)
-  local content, is_mine = missing(diff)
-  if not content then
-    return notify.info("your buffer has no unsaved changes, and the file is as it was proposed")
-  elseif diff.is_lossy or utf8.first_invalid(content) then
+  local is_mine = has_unsaved(diff)
+  local content = is_mine and buffers.text(diff.left) or nil
+  if diff.is_lossy or (content and utf8.first_invalid(content)) then
     return notify.error("a file that is not UTF-8 cannot be merged")
   end
   local before = buffers.text(diff.right)

@@ -19,23 +19,12 @@ def Unsaved(diff: dict<any>): number
   return buf > 0 && getbufvar(buf, '&modified') ? buf : 0
 enddef
 
-# What the proposal was made without: the text of that buffer, or of the file.
-def Missing(diff: dict<any>): dict<any>
-  const buf = Unsaved(diff)
-  if buf > 0 || !filereadable(diff.path)
-    return buf > 0 ? text.OfBuffer(buf) : diff.original
-  endif
-  return text.Decode(join(readfile(diff.path, 'b'), "\n"), '')
-enddef
-
-# Why nothing can be merged with `other`, or ''.
-def Problem(diff: dict<any>, other: dict<any>): string
+# Why nothing can be merged with the buffer of the file, or ''.
+def Problem(diff: dict<any>, mine: number): string
   if diff.is_deciding
     return 'this diff is being decided'
-  elseif Unsaved(diff) == 0 && other == diff.original
-    return 'the buffer of this file has no unsaved changes, and the file is as it was proposed'
   endif
-  const lines = other.lines + text.Lines(diff.right)
+  const lines = text.Lines(diff.right) + (mine > 0 ? text.Lines(mine) : [])
   if text.InvalidLine(lines) > 0 || indexof(lines, (_, line) => stridx(line, "\n") >= 0) >= 0
     return 'this is not text, so it cannot be merged'
   endif
@@ -51,29 +40,35 @@ def Said(is_mine: bool, conflicts: number): string
 enddef
 
 export def Merge(diff: dict<any>)
-  const mine = Missing(diff)
-  const is_mine = Unsaved(diff) > 0
+  const mine = Unsaved(diff)
   const problem = Problem(diff, mine)
   if problem != ''
     notify.Error(problem)
     return
   endif
   const revision = diff.revision
-  var params = {proposed: text.Encode(text.OfBuffer(diff.right)).text, content: text.Encode(mine).text}
+  var params = {id: diff.id, revision: revision, proposed: text.Encode(text.OfBuffer(diff.right)).text}
   if !diff.is_new
     params.original = text.Encode(diff.original).text
   endif
+  # Without it, the file on disk is meant.
+  if mine > 0
+    params.content = text.Encode(text.OfBuffer(mine)).text
+  endif
   const answer: any = client.AskNow('pillion/merge', params)
+  if type(answer) == v:t_string
+    notify.Error(answer)
+    return
   # While it waited, a newer proposal may have come, or this one gone.
-  if type(answer) != v:t_dict || !pending.IsPending(diff) || diff.revision != revision
+  elseif type(answer) != v:t_dict || !pending.IsPending(diff) || diff.revision != revision
     notify.Error('this could not be merged')
     return
   endif
   unseen.Keep(diff, () => proposal.Put(diff, text.Decode(answer.content, '')))
   setbufvar(diff.right, '&modified', true)
-  if is_mine
-    diff.merged = {mine: mine.lines, lines: text.Lines(diff.right)}
+  if mine > 0
+    diff.merged = {mine: text.Lines(mine), lines: text.Lines(diff.right)}
   endif
   label.Note(diff)
-  notify.Info(Said(is_mine, answer.conflicts))
+  notify.Info(Said(mine > 0, answer.conflicts))
 enddef
