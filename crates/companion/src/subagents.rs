@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use pillion_hooks::{Call, Change, Changes, Decided, Files, Ruling};
+use pillion_protocol::claude::hooks;
 use pillion_protocol::{Dialect, Outcome};
 use pillion_view::Original;
 use serde_json::Value;
@@ -39,14 +40,23 @@ impl Question {
         self.call.subagent.is_some()
     }
 
-    /// Returns true if it is about this call.
-    pub(crate) fn is_of_call(&self, id: &str) -> bool {
-        !id.is_empty() && self.call.id == id
+    /// Returns true if it is about this call. Claude Code does not name the call in its question.
+    pub(crate) fn is_of_call(&self, call: &hooks::Call) -> bool {
+        let is_same = |(name, value)| call.input.get(name) == Some(value);
+        let asked = self.call.input.as_object();
+        self.call.tool == call.tool
+            && self.call.subagent == call.subagent
+            && asked.is_some_and(|asked| asked.iter().all(is_same))
     }
 
     /// The file, as the agent names it.
     pub(crate) fn path(&self) -> &str {
         &self.change.path
+    }
+
+    /// The arguments of the tool.
+    pub(crate) fn input(&self) -> &Value {
+        &self.call.input
     }
 
     /// The text that the agent would propose: it edits a text with LF only.

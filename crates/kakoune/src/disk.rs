@@ -10,8 +10,8 @@ use std::{fs, io, thread};
 use crossbeam_channel::{Sender, bounded};
 use pillion_discovery::workspace::Workspace;
 use pillion_discovery::{FileError, canonicalize};
-use pillion_text::merge::Merged;
 use pillion_system::{Worker, spawn, time_limit};
+use pillion_text::merge::Merged;
 use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{Diff, DiffId, FileChange, ProposalKey, Proposed, Ruling};
 

@@ -45,7 +45,8 @@ const TEXT: &str = "text-";
 const ORDER: [&str; 31] = [
     "synced", CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked",
     "drawn", "saw", "draft", "focused", "asked", "untyped", "note", "accept", "reject", "next",
-    "bring", "merge", "out", "taken", "untaken", "given", "left", "removed", "told", "closed", "act", "row",
+    "bring", "merge", "out", "taken", "untaken", "given", "left", "removed", "told", "closed",
+    "act", "row",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use pillion_protocol::dialect::Protocol;
 use pillion_text::fingerprint;
-use pillion_view::{Against, Diff, LOOK, ProposalKey, Proposed, Reply, Seen, SetPlace};
+use pillion_view::{Against, Diff, FileChange, LOOK, ProposalKey, Proposed, Reply, Seen, SetPlace};
 
 use crate::form::Form;
 use crate::notes::Notes;

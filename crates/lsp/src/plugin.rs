@@ -12,7 +12,7 @@ use pillion_text::endings::comparable;
 use pillion_text::{Text, hunks, merge};
 use pillion_view::ask::{Changes, Mention, Refused};
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
-use pillion_view::{Choice, Chosen, EditorEvent, Status, TurnNews};
+use pillion_view::{Choice, Chosen, EditorEvent, FileChange, Status, TurnNews};
 use serde_json::{Value, json};
 
 use self::diagnostics::Diagnostics;

@@ -194,9 +194,13 @@ pub fn taken_back(
     );
     let what = match diff {
         Some(diff) => became(diff),
-        None => " Read the file before you go on.\n".to_owned(),
+        None => "Read the file before you go on.\n".to_owned(),
     };
-    start + &what + &said_of_this(notes, shown)
+    // Their words come first: a long diff hides them, or is cut.
+    match notes {
+        [] => format!("{start} {what}"),
+        notes => format!("{start}\n{}\n{what}", said_of_this(notes, shown)),
+    }
 }
 
 /// What became of one file of those that [`of_several`] names, as a unified diff, unless there is no room for it. With the
@@ -238,16 +242,16 @@ pub fn of_several(is_its: bool, is_kept: bool, file_paths: &[&str], notes: &[Not
 pub fn put_back(file_path: &str, diff: Option<&str>) -> String {
     let rest = match diff {
         Some(diff) => became(diff),
-        None => " They did that in their editor: read the file before you go on.".to_owned(),
+        None => "They did that in their editor: read the file before you go on.".to_owned(),
     };
-    format!("The user has undone what they took back or changed in {file_path}.{rest}")
+    format!("The user has undone what they took back or changed in {file_path}. {rest}")
 }
 
 /// The rest of a remark: the file as it was and as it is, as a unified diff, unless that is the same.
 fn became(diff: &str) -> String {
     match diff {
-        "" => " The file is as it was before that.\n".to_owned(),
-        diff => format!(" The file, from before that to now:\n{}", shortened(diff)),
+        "" => "The file is as it was before that.\n".to_owned(),
+        diff => format!("The file, from before that to now:\n{}", shortened(diff)),
     }
 }
 
@@ -449,7 +453,7 @@ mod tests {
     fn every_sentence() {
         let why = [Note::on_all("use the table")];
         let diff = "@@ -1 +1 @@\n-x\n+y\n";
-        let became = format!(" The file, from before that to now:\n{diff}");
+        let became = format!("The file, from before that to now:\n{diff}");
         let again = "Do not make that change again unless they ask for it.";
         let accepted = decided(true, "/a", &why, "");
         let not_known = with_outcome(&accepted, "/a", None);
@@ -468,7 +472,7 @@ mod tests {
             ),
             (
                 taken_back("/a", true, true, Some(diff), &why, ""),
-                format!("The user has taken back your change in /a. {again}{became}The user says of this: use the table"),
+                format!("The user has taken back your change in /a. {again}\nThe user says of this: use the table\n{became}"),
             ),
             (
                 taken_back("/a", true, false, Some(""), &[], ""),
@@ -476,15 +480,15 @@ mod tests {
             ),
             (
                 taken_back("/a", false, true, None, &why, ""),
-                format!("The user has taken back a change that may be yours in /a. {again} Read the file before you go on.\nThe user says of this: use the table"),
+                format!("The user has taken back a change that may be yours in /a. {again}\nThe user says of this: use the table\nRead the file before you go on.\n"),
             ),
             (
                 taken_back("/a", false, false, Some(diff), &[], ""),
-                format!("The user has changed what you may have written in /a. {again}{became}"),
+                format!("The user has changed what you may have written in /a. {again} {became}"),
             ),
             (
                 put_back("/a", Some(diff)),
-                format!("The user has undone what they took back or changed in /a.{became}"),
+                format!("The user has undone what they took back or changed in /a. {became}"),
             ),
             (
                 put_back("/a", Some("")),

@@ -87,7 +87,7 @@ pub fn start(roots: Vec<PathBuf>, focus: impl Fn(File) + Send + 'static) -> io::
     })
 }
 
-/// Files that editors write beside the one that a person saves.
+/// Files that editors and agents write beside the one that is saved.
 fn is_made_by_an_editor(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
@@ -103,6 +103,7 @@ fn is_made_by_an_editor(path: &Path) -> bool {
     ];
     is_number
         || (name.starts_with('#') && name.ends_with('#'))
+        || name.contains(".tmp.")
         || endings.iter().any(|ending| name.ends_with(ending))
 }
 

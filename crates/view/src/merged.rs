@@ -9,7 +9,7 @@ use pillion_text::{Text, fingerprint};
 use crate::original::Original;
 
 /// What was found in the file.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct FileChange {
     before: Text,
     now: Text,
@@ -24,14 +24,19 @@ impl FileChange {
     /// If there is nothing to merge with, as a sentence for the person.
     pub fn merge(path: &Path, before: &[u8], proposed: &str) -> Result<(Self, Merged), String> {
         let file = Original::read(path).map_err(|error| error.to_string())?;
-        let bytes = file.text.ok_or("the file is gone: there is nothing to merge with")?;
+        let bytes = file
+            .text
+            .ok_or("the file is gone: there is nothing to merge with")?;
         let fingerprint = fingerprint::of(Some(&bytes));
         if std::str::from_utf8(&bytes).is_err() || bytes.contains(&0) {
             return Err("the file is no text in UTF-8, so it cannot be merged".to_owned());
         }
-        let [before, now] = [before.to_owned(), bytes].map(|it| comparable(Text::new(it), proposed));
-        if before.as_bytes() == now.as_bytes() {
-            return Err("the file is as it was proposed: there is nothing to merge with".to_owned());
+        let [before, now] =
+            [before.to_owned(), bytes].map(|it| comparable(Text::new(it), proposed));
+        if before.bytes() == now.bytes() {
+            return Err(
+                "the file is as it was proposed: there is nothing to merge with".to_owned(),
+            );
         }
         let merged = merge::texts(&before, &Text::new(proposed), &now);
         let found = Self {
@@ -59,10 +64,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
         for (before, now, proposed, merged, without) in [
-            ("a\nb\nc\n", "a\nb\nC\n", "A\nb\nc\n", "A\nb\nC\n", "A\nb\nc\n"),
+            (
+                "a\nb\nc\n",
+                "a\nb\nC\n",
+                "A\nb\nc\n",
+                "A\nb\nC\n",
+                "A\nb\nc\n",
+            ),
             // Both changed the line: that of the file stays.
             ("a\nb\n", "1\nb\n", "2\nb\n", "1\nb\n", "2\nb\n"),
-            ("a\r\nb\r\n", "a\r\nb\r\nc\r\n", "A\nb\n", "A\nb\nc\n", "A\nb\n"),
+            (
+                "a\r\nb\r\n",
+                "a\r\nb\r\nc\r\n",
+                "A\nb\n",
+                "A\nb\nc\n",
+                "A\nb\n",
+            ),
             ("", "mine\n", "theirs\n", "mine\n", "theirs\n"),
         ] {
             std::fs::write(&path, now).unwrap();
@@ -70,7 +87,11 @@ mod tests {
             assert_eq!(String::from_utf8_lossy(&found.text), merged);
             let file = fingerprint::of(Some(now.as_bytes()));
             assert_eq!(change.base(merged), Some(&*file), "{now:?}");
-            assert_eq!(change.base(&format!("{merged}more\n")), Some(&*file), "{now:?}");
+            assert_eq!(
+                change.base(&format!("{merged}more\n")),
+                Some(&*file),
+                "{now:?}"
+            );
             assert_eq!(change.base(without), None, "{now:?}");
         }
     }

@@ -170,10 +170,14 @@ impl MainLoop {
             ToolCall::Told => return answer(caller, Ok(Answer::Text(String::new()))),
             ToolCall::AfterWrite(call) => {
                 let is_its =
-                    |tab: &Tab| { tab.question.as_ref() }.is_some_and(|it| it.is_of_call(&call.id));
+                    |tab: &Tab| { tab.question.as_ref() }.is_some_and(|it| it.is_of_call(&call));
                 self.question_is_over(session, is_its, now);
                 let notes = self.agent(session).and_then(|it| it.notes.take());
-                return answer(caller, Ok(told(hooks::POST_TOOL_USE, notes)));
+                let event = match call.has_failed {
+                    true => hooks::POST_TOOL_USE_FAILURE,
+                    false => hooks::POST_TOOL_USE,
+                };
+                return answer(caller, Ok(told(event, notes)));
             }
             ToolCall::BeforeTurn(_) => {
                 let notes = self.agent(session).and_then(|it| it.notes.hand());

@@ -8,7 +8,7 @@ use pillion_view::ask::{Guard, Guarded};
 
 use super::MainLoop;
 use super::calls::answer;
-use crate::agent::{Held, HeldHook, Signal};
+use crate::agent::{AskedBeside, Held, HeldHook, Signal};
 use crate::event::{Caller, GuardWay};
 use crate::ids::RequestId;
 use crate::proposal::Proposal;
@@ -79,6 +79,14 @@ impl MainLoop {
         let Some(question) = question.filter(|_| !caller.is_closed()) else {
             return;
         };
+        // While the file was read, the agent has proposed the same: it asks beside that.
+        let is_same =
+            |it: &Proposal| it.file_path == question.path() && *it.proposed == question.proposed();
+        if !question.is_of_subagent() && !self.diffs.names(session, is_same).is_empty() {
+            let (path, input) = (question.path().to_owned(), question.input().clone());
+            let asked = AskedBeside { caller, input };
+            return self.signal(session, Signal::AsksBeside(request, path, asked), now);
+        }
         // With an error it is left to the agent.
         let asked = self.asked(session, &request, question.path(), question.proposed());
         let Ok(mut proposal) = asked else {

@@ -142,7 +142,10 @@ impl Bridge {
         let text = String::from_utf8_lossy(&found.text);
         let (_, held) = Form::of(&text);
         if view.form.text(&held) != text {
-            return self.answer(&client, "Kakoune cannot hold what comes of it byte for byte");
+            return self.answer(
+                &client,
+                "Kakoune cannot hold what comes of it byte for byte",
+            );
         }
         view.merged = Some(change);
         let lines = "the lines on disk alone";
@@ -175,7 +178,10 @@ impl Bridge {
                 self.answer(client, said);
             }
             (Ok(_), Err(error)) => {
-                self.answer(client, &format!("it cannot be put into the buffer: {error}"));
+                self.answer(
+                    client,
+                    &format!("it cannot be put into the buffer: {error}"),
+                );
             }
             (Err(_), _) => {}
         }

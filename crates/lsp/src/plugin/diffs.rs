@@ -9,8 +9,8 @@ use pillion_protocol::Proposer;
 use pillion_view::ask::Refused;
 use pillion_view::decision::Seen;
 use pillion_view::{
-    Against, CloseReason, Decide, Diff, DiffId, FileChange, Pending, ProposalKey, Proposed, Reply, Ruling,
-    SetPlace, Stale, Tell, Unseen,
+    Against, CloseReason, Decide, Diff, DiffId, FileChange, Pending, ProposalKey, Proposed, Reply,
+    Ruling, SetPlace, Stale, Tell, Unseen,
 };
 use serde_json::{Value, json};
 

@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use super::messages::*;
 use crate::handshake::{self, InitializeParams};
 use crate::message;
-use crate::plugin::{Plugin, codec, find_hunks, merge_texts, messages};
+use crate::plugin::{Plugin, codec, find_hunks, messages};
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published};
 use crate::roots::DidChangeWorkspaceFolders;
@@ -700,6 +700,7 @@ fn every_method_and_every_error_is_on_the_page() {
         "MethodNotFound" => "-32601".to_owned(),
         "InvalidParams" => "-32602".to_owned(),
         "InternalError" => "-32603".to_owned(),
+        "RequestFailed" => "-32803".to_owned(),
         other => panic!("{other} is not on the page"),
     };
     assert_eq!(errors.iter().map(code).collect::<BTreeSet<_>>(), on_page);

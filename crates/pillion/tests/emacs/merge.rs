@@ -116,8 +116,6 @@ fn where_nothing_is_unsaved_nothing_is_merged(version: EmacsVersion) {
     let gemini = world.gemini();
     world.propose(&gemini, PROPOSED);
     world.emacs.input("<C-c><RET>");
-    world
-        .emacs
-        .wait_said("there is nothing to merge with");
+    world.emacs.wait_said("there is nothing to merge with");
     assert_eq!(world.emacs.get::<String>("(buffer-string)"), PROPOSED);
 }

@@ -76,10 +76,7 @@ fn what_both_changed_stays_the_persons_and_is_said(version: NvimVersion) {
 fn without_unsaved_changes_there_is_nothing_to_merge(version: NvimVersion) {
     let review = Review::new(version);
     review.propose(PROPOSED);
-    review.type_until(
-        ":PillionMerge<CR>",
-        &said("there is nothing to merge with"),
-    );
+    review.type_until(":PillionMerge<CR>", &said("there is nothing to merge with"));
     assert_eq!(review.lines().join("\n") + "\n", PROPOSED);
 }
 

@@ -113,9 +113,7 @@ fn where_nothing_is_unsaved_nothing_is_merged(version: VimVersion) {
     let review = Review::new(version);
     review.propose(PROPOSED);
     review.vim().input(":PillionMerge<CR>");
-    review
-        .vim()
-        .wait_said("there is nothing to merge with");
+    review.vim().wait_said("there is nothing to merge with");
     assert_eq!(
         review
             .vim()

@@ -256,7 +256,10 @@ fn row_beside<'a>(
     let id = format!("{:<3}", entry.view.diff.id.to_string());
     let behind = format!(" {added} {removed} {seen:>5}");
     let room = width.saturating_sub(visible::width(&id) + visible::width(&behind) + 4);
-    let path = visible::tail(&format!("{}{agent}", entry.path), room);
+    // The end of the path says which it is, and comes before whose.
+    let path = visible::tail(&entry.path, room);
+    let agent = visible::head(agent, room - visible::width(&path));
+    let path = path + &agent;
     let pad = " ".repeat(room.saturating_sub(visible::width(&path)) + 1);
     Line::from(vec![
         mark,

@@ -624,10 +624,12 @@ async fn notes_that_answer_no_question_go_with_the_next_hook_that_is_called() {
     let long = "x".repeat(9_000);
     let prompt = (BEFORE_TURN, "UserPromptSubmit");
     let write = (AFTER_WRITE, "PostToolUse");
+    let failure = (AFTER_WRITE, "PostToolUseFailure");
     for (notes, (hook, event)) in [
         (vec!["no"], prompt),
         (vec!["no", &long, "and no"], prompt),
         (vec!["no", "and no"], write),
+        (vec!["no"], failure),
     ] {
         for note in &notes {
             reject_in_doubt(&mut test, &mut claude, &path, note).await;
@@ -640,7 +642,11 @@ async fn notes_that_answer_no_question_go_with_the_next_hook_that_is_called() {
         // A turn that no prompt has begun, as far as hooks tell.
         let all = claude.call("closeAllDiffTabs", json!({})).await;
         assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
-        let said = context_of(&ask(&mut claude, hook, begins()).await, event);
+        let mut called = begins();
+        if (hook, event) == failure {
+            called["failed"] = "yes".into();
+        }
+        let said = context_of(&ask(&mut claude, hook, called).await, event);
         let expected = notes
             .iter()
             .map(|note| format!("The user rejected your change to {path} and says: {note}"));

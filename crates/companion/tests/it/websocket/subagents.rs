@@ -189,8 +189,10 @@ async fn a_question_of_one_that_was_not_connected_in_time_is_shown_as_its_propos
             "input": edit(&path, old, new).to_string(),
         })
     };
+    // It does not say which call it asks about.
+    let question = |old: &str, new: &str| call("", old, new);
     ask(&mut claude, BEFORE_WRITE, call("1", "one", "two")).await;
-    let asked = claude.call(QUESTION, call("1", "one", "two")).await;
+    let asked = claude.call(QUESTION, question("one", "two")).await;
     let diff = test.editor.show().await;
     assert!(diff.notes.is_empty() && !diff.is_of_subagent, "{diff:?}");
     let told = decide_because(&test, &diff, Verdict::reject(), "not so").await;
@@ -198,7 +200,7 @@ async fn a_question_of_one_that_was_not_connected_in_time_is_shown_as_its_propos
     let answer = decision(&claude.blocks(asked).await);
     let said = format!("The user rejected your change to {path} and says: not so");
     assert_eq!(answer, json!({"behavior": "deny", "message": said}));
-    let asked = claude.call(QUESTION, call("2", "one", "two")).await;
+    let asked = claude.call(QUESTION, question("one", "two")).await;
     let diff = test.editor.show().await;
     test.decide(&diff, Outcome::accepted("two\n")).await;
     let answer = decision(&claude.blocks(asked).await);
@@ -210,7 +212,7 @@ async fn a_question_of_one_that_was_not_connected_in_time_is_shown_as_its_propos
         ("3", "two", "three", "written"),
         ("4", "three", "four", "not written"),
     ] {
-        let asked = claude.call(QUESTION, call(id, old, new)).await;
+        let asked = claude.call(QUESTION, question(old, new)).await;
         let diff = test.editor.show().await;
         if came_of == "written" {
             std::fs::write(&path, format!("{new}\n")).unwrap();
@@ -226,7 +228,7 @@ async fn a_question_of_one_that_was_not_connected_in_time_is_shown_as_its_propos
     }
     // Its model's next answer brings a diff, and from then on the question is asked beside it.
     for id in ["5", "6"] {
-        let asked = claude.call(QUESTION, call(id, "three", "five")).await;
+        let asked = claude.call(QUESTION, question("three", "five")).await;
         if id == "5" {
             test.editor.show().await;
         }

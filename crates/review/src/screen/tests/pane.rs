@@ -244,6 +244,21 @@ fn pending_diffs_are_listed_beside_the_one_that_is_shown() {
     assert_eq!(spots.filter(|(_, spot)| is_there(spot)).count(), 1);
 }
 
+#[test]
+fn who_proposes_hides_no_name_of_a_file() {
+    let mut person = reviewer(130, 24);
+    person.is_of_subagent = true;
+    let names = ["parser.rs", "lexer.rs"];
+    for name in names {
+        person.open(&format!("src/{name}"), Some("old\n"), "new\n");
+    }
+    let screen = see(&mut person);
+    for name in names {
+        let is_row = |line: &&str| line.contains(name) && line.contains("+1 −1");
+        assert!(screen.lines().any(|line| is_row(&line)), "{screen}");
+    }
+}
+
 /// Who proposes is beside the path, and what is decided of a set, or is yet to come, is counted.
 #[test]
 fn the_list_tells_of_subagents_and_of_the_rest_of_a_set() {
