@@ -32,8 +32,8 @@ use crate::target_dir;
 
 /// Check the sources and run the tests, those with the real agents too
 ///
-/// The default set has the newest release of each agent and editor, and of the oldest one what an old release is most
-/// likely to get wrong; `--all` has everything with everything. The last line reads `N passed, N failed, N skipped`; a check that fails counts as one. What the
+/// The default set has the newest release of each agent and editor, and of the oldest one what a person does each day;
+/// `--all` has everything with everything. The last line reads `N passed, N failed, N skipped`; a check that fails counts as one. What the
 /// tests need is installed first: npm packages and editors into the target folder, programs only as
 /// root on Debian. Tests that need what is missing then are skipped, and named at the end.
 #[derive(Debug, Default, clap::Args)]

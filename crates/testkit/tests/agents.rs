@@ -4,13 +4,13 @@
 use pillion_testkit::{Agent, AgentKind, Home, Model, SOON, Tmux, Turn};
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn gemini_answers_proposes_and_obeys() {
     answers_proposes_and_obeys(AgentKind::Gemini);
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_answers_proposes_and_obeys() {
     answers_proposes_and_obeys(AgentKind::Qwen);
 }

@@ -6,13 +6,13 @@ use std::fs;
 use pillion_testkit::{Claude, ClaudeRelease, Home, Model, ModelRequest, SOON, Tmux, Turn};
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_answers_proposes_and_obeys() {
     answers_proposes_and_obeys(ClaudeRelease::Native);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_answers_proposes_and_obeys() {
     answers_proposes_and_obeys(ClaudeRelease::Node);
 }

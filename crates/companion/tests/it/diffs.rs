@@ -251,7 +251,7 @@ async fn an_outcome_waits_for_a_stream_that_is_away_for_a_moment() {
 
 #[tokio::test]
 async fn an_outcome_is_heard_once_whenever_its_stream_closes() {
-    const ROUNDS: u32 = 1000;
+    const ROUNDS: u32 = 500;
     let mut companion = TestCompanion::start();
     let session = initialize(&companion).await;
     let path = |round| format!("/{round}/new");

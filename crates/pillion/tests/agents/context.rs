@@ -33,7 +33,7 @@ fn gemini_sends_its_model_what_changed() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_sends_its_model_what_changed() {
     tells_its_model_what_changed(AgentKind::Qwen);
 }

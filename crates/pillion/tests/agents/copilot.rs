@@ -85,6 +85,28 @@ impl Scene {
         self.model.last_main().expect("it asked its model")
     }
 
+    /// Waits until no note that waits for the agent says this.
+    fn wait_read(&self, note: &str) {
+        wait_until("the note is read", || {
+            let notes = run(&self.home, ["notes"]);
+            (!String::from_utf8_lossy(&notes).contains(note)).then_some(())
+        });
+    }
+
+    /// Lets the model ask for what is selected, and returns what it is answered.
+    fn answer_about_the_selection(&self) -> String {
+        self.model.clear();
+        let selection = Turn::CallTool {
+            name: "ide-get_selection",
+            input: serde_json::json!({}),
+        };
+        self.model.script([selection, Turn::say("I see")]);
+        self.copilot.prompt("what is selected?");
+        self.copilot.wait_for("I see");
+        let answer = self.model.last_main().expect("it asked its model");
+        answer.newest_message()
+    }
+
     /// The hub's process, by its lock file, if there is one.
     fn hub(&self) -> Option<u64> {
         let folder = self.home.home().join(".copilot/ide");
@@ -123,16 +145,7 @@ fn copilot_connects_by_itself_and_its_model_reads_what_is_selected() {
         assert!(request.mentions(told), "{:#}", request.body["messages"]);
     }
     // The model asks for it itself, too.
-    scene.model.clear();
-    let selection = Turn::CallTool {
-        name: "ide-get_selection",
-        input: serde_json::json!({}),
-    };
-    scene.model.script([selection, Turn::say("I see")]);
-    scene.copilot.prompt("what is selected?");
-    scene.copilot.wait_for("I see");
-    let answer = scene.model.last_main().expect("it asked its model");
-    let newest = answer.newest_message();
+    let newest = scene.answer_about_the_selection();
     assert!(newest.contains(r#""text":"onetwo""#), "{newest}");
 
     let Scene {
@@ -156,6 +169,7 @@ fn copilot_writes_what_is_accepted_and_nothing_that_is_rejected_byte_for_byte() 
     let scene = Scene::new();
     writes_edited_files_byte_for_byte(&scene, |kind| REJECTED_TOO.contains(&kind));
     writes_new_files_byte_for_byte(&scene, &[("new-crlf.txt", "one\r\ntwo")]);
+    its_text_cannot_be_changed_and_a_changed_file_is_warned_of(&scene);
 }
 
 #[test]
@@ -208,10 +222,7 @@ fn writes_new_files_byte_for_byte(scene: &Scene, files: &[(&str, &str)]) {
 }
 
 /// It would write its own text whatever was accepted.
-#[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
-fn copilots_text_cannot_be_changed_and_a_changed_file_is_warned_of() {
-    let scene = Scene::new();
+fn its_text_cannot_be_changed_and_a_changed_file_is_warned_of(scene: &Scene) {
     let path = scene.home.file("a.txt", "one\ntwo\n");
     scene.propose(Turn::replace(&path, "two", "zwei"), "a.txt");
     let screen = scene.review.pane().wait_for(TAKES_NO_EDITS, SOON);
@@ -242,10 +253,7 @@ fn copilot_reads_once_why_it_was_rejected() {
     // Its screen does not tell when it has the note.
     let mut prompts = (0..5).map(|number| scene.ask(&format!("go on {number}")));
     assert!(prompts.any(|request| request.newest_message().contains("Usedigits.")));
-    wait_until("the note is read", || {
-        let notes = run(&scene.home, ["notes"]);
-        (!String::from_utf8_lossy(&notes).contains("Use digits")).then_some(())
-    });
+    scene.wait_read("Use digits");
     let newest = scene.ask("and now").newest_message();
     assert!(!newest.contains("digits"), "{newest}");
     scene.propose(Turn::replace(&path, "two", "2"), "a.txt");
@@ -253,31 +261,29 @@ fn copilot_reads_once_why_it_was_rejected() {
     scene.copilot.wait_for("a.txt is done");
     let newest = scene.ask("thank you").newest_message();
     assert!(!newest.contains("digits"), "{newest}");
+}
 
-    // It shows its model the beginning of a long reason, and that asks for all.
-    scene.propose(Turn::replace(&path, "2", "zwei"), "a.txt");
+/// It shows its model the beginning of a long reason, and that asks for all.
+#[test]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
+fn copilots_model_asks_once_for_all_of_a_long_reason() {
+    let scene = Scene::new();
+    let path = scene.home.file("a.txt", "one\ntwo\n");
+    scene.propose(Turn::replace(&path, "two", "zwei"), "a.txt");
     let pending = wait_pending(&scene.home, &path);
     let reason = format!("{}in the end", "digits ".repeat(100));
     run(&scene.home, ["reject", &pending.name, "--because", &reason]);
     scene.review.wait_idle();
     scene.copilot.wait_ready();
-    let mut prompts = (0..5).map(|number| scene.ask(&format!("go on again {number}")));
+    let mut prompts = (0..5).map(|number| scene.ask(&format!("go on {number}")));
     assert!(prompts.any(|request| {
         let newest = request.newest_message();
         newest.contains("digits") && !newest.contains("intheend")
     }));
-    scene.model.clear();
-    let selection = Turn::CallTool {
-        name: "ide-get_selection",
-        input: serde_json::json!({}),
-    };
-    scene.model.script([selection, Turn::say("I see")]);
-    scene.copilot.prompt("what is selected?");
-    scene.copilot.wait_for("I see");
-    let answer = scene.model.last_main().expect("it asked its model");
-    let newest = answer.newest_message();
+    let newest = scene.answer_about_the_selection();
     assert!(newest.contains("digitsintheend"), "{newest}");
-    let mut prompts = (0..3).map(|number| scene.ask(&format!("thank you again {number}")));
+    scene.wait_read("digits");
+    let mut prompts = (0..5).map(|number| scene.ask(&format!("thank you {number}")));
     assert!(prompts.any(|request| !request.newest_message().contains("digits")));
 }
 

@@ -56,7 +56,7 @@ impl Drop for Editor {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn gemini_asks_in_its_own_window_where_no_editor_shows_diffs() {
     asks_in_its_own_window(AgentKind::Gemini);
 }

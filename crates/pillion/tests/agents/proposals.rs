@@ -18,7 +18,7 @@ fn gemini_writes_what_is_decided_in_the_review_or_in_its_own_window() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_writes_what_is_decided_in_the_review_or_in_its_own_window() {
     writes_what_is_decided(AgentKind::Qwen);
 }
@@ -114,7 +114,7 @@ fn gemini_reads_with_the_second_prompt_why_it_was_rejected() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_reads_with_the_next_prompt_why_it_was_rejected() {
     reads_why_it_was_rejected(AgentKind::Qwen);
 }

@@ -142,7 +142,7 @@ fn qwen_is_run_with_neovim() {
 
 /// Without a companion the agent is there all the same.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn gemini_is_run_without_a_companion() {
     let stage = Stage::new(AgentKind::Gemini);
     let agent = stage.run("agent", &[], &stage.home.workspace());

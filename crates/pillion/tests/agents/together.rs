@@ -11,7 +11,7 @@ const FILE: &str = "both.txt";
 
 /// Both propose a text for the same file; one is accepted, the other rejected.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn two_agents_with_a_diff_on_one_path_get_an_outcome_each() {
     let (tmux, home) = (Tmux::start(), Home::new());
     let review = Review::start(&tmux, &home);

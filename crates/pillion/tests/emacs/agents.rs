@@ -95,13 +95,13 @@ fn gemini_in_a_terminal_of_emacs_30_1() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Emacs: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Emacs: cargo xtask test --all"]
 fn gemini_in_a_terminal_of_emacs_30_2() {
     check(AgentKind::Gemini, EmacsVersion::V30_2);
 }
 
 #[test]
-#[ignore = "needs the real agents and Emacs: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Emacs: cargo xtask test --all"]
 fn qwen_in_a_terminal_of_emacs_30_2() {
     check(AgentKind::Qwen, EmacsVersion::V30_2);
 }

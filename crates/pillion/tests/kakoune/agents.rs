@@ -76,12 +76,12 @@ fn check(kind: AgentKind, version: KakouneVersion) {
 
 #[test]
 #[ignore = "in --all: needs the real agents and Kakoune: cargo xtask test --all"]
-fn gemini_in_a_terminal_of_kakoune_2024_05() {
-    check(AgentKind::Gemini, KakouneVersion::V2024_05);
+fn qwen_in_a_terminal_of_kakoune_2024_05() {
+    check(AgentKind::Qwen, KakouneVersion::V2024_05);
 }
 
 #[test]
 #[ignore = "needs the real agents and Kakoune: cargo xtask test"]
-fn qwen_in_a_terminal_of_kakoune_2026_05() {
-    check(AgentKind::Qwen, KakouneVersion::V2026_05);
+fn gemini_in_a_terminal_of_kakoune_2026_05() {
+    check(AgentKind::Gemini, KakouneVersion::V2026_05);
 }

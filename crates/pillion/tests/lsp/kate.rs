@@ -104,7 +104,7 @@ fn two_agents_with_hostile_names_get_an_outcome_each(version: KateVersion) {
     assert_eq!(companions.len(), 1, "{companions:?}");
 }
 
-#[each_kate(claude_code)]
+#[each_kate(all, claude_code)]
 fn the_real_claude_code_writes_what_is_accepted_in_kate(version: KateVersion) {
     let scene = Scene::start(version, &BEFORE.replace('\n', "\r\n"));
     let Scene {

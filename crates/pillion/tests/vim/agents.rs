@@ -67,7 +67,7 @@ fn gemini_in_a_terminal_of_vim_9_1() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Vim: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Vim: cargo xtask test --all"]
 fn qwen_in_a_terminal_of_vim_9_2() {
     check(AgentKind::Qwen, VimVersion::V9_2);
 }

@@ -513,7 +513,7 @@ fn any_keys_in_any_order_do_no_harm() {
     let long = format!("{}\n", "x漢\t".repeat(5_000));
     let codes = "npjkhlgG0$uwc?z Z1239o\t";
     let mut seed = 7_u64;
-    for round in 0..40 {
+    for round in (0..40).step_by(2) {
         person.open("a.txt", Some("a\nb\nc\n"), &format!("{long}b\n{long}"));
         person.open("b.txt", None, "");
         person.open("c.txt", Some("same\n"), "same\n");

@@ -88,7 +88,7 @@ pub fn each_emacs_client(word: TokenStream, test: TokenStream) -> TokenStream {
     attribute(&Table::of_emacs_clients(), word, test)
 }
 
-/// A test with Gemini CLI in the older Neovim and with Qwen Code in the newer one:
+/// A test with Gemini CLI in the newer Neovim, and with Qwen Code in the older one:
 /// `fn name(kind: AgentKind, version: NvimVersion)`.
 #[proc_macro_attribute]
 pub fn each_agent_in_neovim(word: TokenStream, test: TokenStream) -> TokenStream {

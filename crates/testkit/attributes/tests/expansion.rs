@@ -103,9 +103,9 @@ fn agents_have_their_own_editors() {
             quote!(AgentKind),
             quote!(NvimVersion),
             [
-                "qwen_neovim_0_12",
-                "needstherealagentsandNeovim",
-                "super::AgentKind::Qwen,super::NvimVersion::V0_12",
+                "qwen_neovim_0_10",
+                "in--all:needstherealagentsandNeovim",
+                "super::AgentKind::Qwen,super::NvimVersion::V0_10",
             ],
         ),
         (
@@ -228,7 +228,7 @@ fn each_agent_in_an_editor_is_in_every_run_once() {
             quote!(
                 fn it(kind: AgentKind, version: NvimVersion) {}
             ),
-            "gemini_neovim_0_10 qwen_neovim_0_12",
+            "gemini_neovim_0_12",
         ),
         (
             Table::of_claude_in_neovim(),

@@ -32,7 +32,7 @@ fn claude_writes_over_three_files_what_was_shown_or_a_note_says() {
 
 /// Its hook has named the tool, so that what is shown is what is written.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_writes_over_a_file_with_crlf_as_was_shown() {
     let scene = run_in("acceptEdits");
     let file = "crlf.txt";

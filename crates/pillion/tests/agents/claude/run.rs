@@ -571,7 +571,7 @@ fn claude_that_is_run_asks_about_cells_in_default_mode() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_about_cells_in_accept_edits_mode() {
     asks_about_cells_in("acceptEdits");
 }

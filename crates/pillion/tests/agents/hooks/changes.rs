@@ -275,7 +275,7 @@ fn codexs_shell_decides_nothing(release: CodexRelease) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Neovim: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Neovim: cargo xtask test --all"]
 fn geminis_and_qwens_shells_decide_nothing() {
     its_shell_decides_nothing(&gemini::scene(), &GEMINI, |scene| gemini::print(scene, 0));
     its_shell_decides_nothing(&qwen::scene(), &QWEN, |scene| qwen::print(scene, 0));
@@ -304,7 +304,7 @@ fn what_gemini_writes_is_recorded() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn what_qwen_writes_is_recorded() {
     is_recorded(&qwen::scene(), &QWEN, qwen::print);
 }
@@ -328,7 +328,7 @@ fn what_copilot_writes_is_recorded() {
 }
 
 #[test]
-#[ignore = "needs the real agents and opencode: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and opencode: cargo xtask test --all"]
 fn what_opencode_writes_is_recorded() {
     is_recorded(&opencode::scene(), &OPENCODE, opencode::print);
 }

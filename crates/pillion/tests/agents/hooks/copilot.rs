@@ -111,7 +111,7 @@ fn copilot_without_a_terminal_writes_what_its_hook_allows_byte_for_byte() {
 
 /// Of an edit, and of a new file; then the turn goes on.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_without_a_terminal_hears_why_a_change_is_rejected() {
     let scene = Scene::new(set_up);
     for mode in MODES {
@@ -457,7 +457,7 @@ fn copilot_without_a_terminal_makes_no_change_if_its_hook_is_wrong() {
 
 /// A patch of a file in each encoding.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_without_a_terminal_applies_the_patch_of_what_was_accepted() {
     // The first line, without the mark that may be before it.
     let changes = |file: &Path| {

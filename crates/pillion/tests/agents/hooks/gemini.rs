@@ -48,7 +48,7 @@ fn gemini_hears_why_its_changes_are_rejected() {
 
 /// In its default mode it asks itself, after the hook: the review that it is connected to shows each change once.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn gemini_that_asks_itself_shows_each_change_once() {
     let home = Home::new();
     super::install(&home, AgentKind::Gemini, Dialect::GeminiCli);

@@ -59,14 +59,14 @@ fn kimi_makes_the_changes_that_were_accepted_and_its_turn_is_kept() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn kimi_hears_why_its_changes_are_rejected() {
     super::hears_why_changes_are_rejected(&scene(), 1, print);
 }
 
 /// The hooks of both calls run before the first of them is made.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn kimi_makes_both_changes_of_a_file_in_one_answer() {
     let scene = scene();
     super::makes_both_changes_of_a_file(&scene, || print(&scene, 0));

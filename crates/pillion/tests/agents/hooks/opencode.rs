@@ -3,10 +3,13 @@
 use std::fs;
 use std::process::Child;
 
-use pillion_testkit::{Env, HEADLESS_PROMPT, Home, Model, OPENCODE_PATCHER, Opencode, Tmux, Turn};
+use pillion_testkit::{
+    Env, HEADLESS_PROMPT, Home, Model, OPENCODE_PATCHER, Opencode, Tmux, Turn, set_up_claude,
+};
 
 use super::{BEFORE, Decision, Scene, ended};
 use crate::companion::{self, SOON};
+use crate::opencode::{is_told_what_is_selected, look_at};
 use crate::review::Review;
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
@@ -130,7 +133,7 @@ fn opencode_is_refused_what_cannot_be_shown_and_what_cannot_work() {
 
 /// The set of a patch's files: one is edited, one rejected, one deleted, one new, in texts with LF and with CRLF.
 #[test]
-#[ignore = "needs the real agents and opencode: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and opencode: cargo xtask test --all"]
 fn opencode_applies_what_was_accepted_of_a_patch() {
     let scene = scene();
     let crlf = BEFORE.replace('\n', "\r\n");
@@ -167,7 +170,9 @@ fn opencode_applies_what_was_accepted_of_a_patch() {
 fn opencode_in_a_terminal_shows_each_change_once_and_takes_it_away_if_it_is_stopped() {
     let home = Home::new();
     install(&home);
+    set_up_claude(&home, &home.workspace());
     let (tmux, model) = (Tmux::start(), Model::start());
+    let looked_at = look_at(&home);
     let review = Review::start(&tmux, &home);
     let opencode = Opencode::start(&tmux, &home, &model, &home.workspace(), &Env::default());
     review.pane().wait_for("● opencode", SOON);
@@ -218,6 +223,9 @@ fn opencode_in_a_terminal_shows_each_change_once_and_takes_it_away_if_it_is_stop
         prompts(&home),
         ["prompt deux", "prompt eins", "prompt drei"]
     );
+    review.wait_idle();
+    model.clear();
+    is_told_what_is_selected(&home, &model, &review, &opencode, &looked_at);
 }
 
 /// The prompts of all turns of which something came, the first one first.

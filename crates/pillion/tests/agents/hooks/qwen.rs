@@ -66,7 +66,7 @@ fn qwen_makes_the_change_itself_that_was_accepted_over_a_newer_text() {
 /// An accepted change is written. An edited one is denied, until the model makes exactly that change: nobody is asked about
 /// it again.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_makes_the_changes_that_were_accepted_and_no_others() {
     let scene = scene();
     for number in 0..MODES.len() {
@@ -261,7 +261,7 @@ fn qwen_that_asks_itself_shows_each_change_once() {
 
 /// Of two changes of a file in one answer it asks about both before it makes the first: each is shown and accepted once, and written.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_that_asks_itself_makes_both_changes_of_a_file_in_one_answer() {
     super::that_asks_itself_makes_both_changes_of_a_file(AgentKind::Qwen, Dialect::QwenCode);
 }

@@ -34,7 +34,7 @@ fn an_editor_that_its_person_quits_is_not(kind: Kind) {
 }
 
 /// They are kept whatever the person does, and go to the agent. Nothing asks for the name of a file.
-#[each_editor(smoke)]
+#[each_editor]
 fn who_quits_while_notes_wait_is_told_so(kind: Kind) {
     for way in 0..kind.ways_to_quit() {
         let mut person = Person::new(kind);

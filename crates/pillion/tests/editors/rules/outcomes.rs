@@ -7,7 +7,7 @@ use pillion_testkit::each_editor;
 use crate::driver::Kind;
 use crate::person::{PROPOSED, Person};
 
-#[each_editor(smoke)]
+#[each_editor]
 fn the_status_line_says_what_came_of_what_was_accepted(kind: Kind) {
     let mut person = Person::new(kind);
     let says = |person: &Person, what: &str| {

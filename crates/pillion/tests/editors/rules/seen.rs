@@ -22,7 +22,7 @@ fn nothing_is_accepted_as_it_opens(kind: Kind) {
     person.is_accepted(PROPOSED);
 }
 
-#[each_editor(smoke)]
+#[each_editor]
 fn a_held_key_accepts_nothing(kind: Kind) {
     let mut person = Person::new(kind);
     person.begin(PROPOSED);

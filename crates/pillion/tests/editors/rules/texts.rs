@@ -11,7 +11,7 @@ use crate::shared_texts::{assert_same, texts};
 /// seconds. The program itself is given so much, by Gemini CLI's own client.
 const LONGEST: usize = 4_000_000;
 
-#[each_editor(smoke)]
+#[each_editor]
 fn texts_are_accepted_byte_for_byte(kind: Kind) {
     let mut person = Person::with(kind, Habit::TidyFiles);
     for (number, (name, text)) in texts(LONGEST).iter().enumerate() {

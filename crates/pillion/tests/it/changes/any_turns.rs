@@ -14,7 +14,7 @@ use crate::sandbox::{Sandbox, Serve};
 use crate::shared_agent_work::{command_begins, command_is_over, turn_begins, turn_ends};
 
 /// So many turns each run makes.
-const TURNS: u64 = 25;
+const TURNS: u64 = 12;
 const MANY_TURNS: u64 = 250;
 
 /// So many turns one folder sees.

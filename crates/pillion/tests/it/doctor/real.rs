@@ -143,7 +143,7 @@ fn ide_mode_off(kind: AgentKind) {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn gemini_connects_as_the_doctor_says() {
     connected(AgentKind::Gemini);
 }
@@ -161,7 +161,7 @@ fn gemini_refuses_another_folder_as_the_doctor_says() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_refuses_another_folder_as_the_doctor_says() {
     wrong_folder(AgentKind::Qwen);
 }
@@ -173,7 +173,7 @@ fn gemini_without_ide_mode_is_as_the_doctor_says() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_without_ide_mode_is_as_the_doctor_says() {
     ide_mode_off(AgentKind::Qwen);
 }
@@ -197,7 +197,7 @@ fn gemini_in_a_container_is_as_the_doctor_says() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_in_a_container_is_as_the_doctor_says() {
     let both = Both::new(AgentKind::Qwen);
     let _serve = both.serve();

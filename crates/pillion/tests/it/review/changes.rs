@@ -215,7 +215,7 @@ fn a_wide_terminal_has_the_list_beside_the_diff() {
 }
 
 #[test]
-#[ignore = "needs tmux: cargo xtask test"]
+#[ignore = "in --all: needs tmux: cargo xtask test --all"]
 fn twenty_thousand_changes_keep_no_key_waiting() {
     let review = Review::usual_with(&Env::default());
     review.sandbox.home.agents_turn("a checkout", |folder| {

@@ -20,7 +20,7 @@ const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
 const FILE: &str = "poem.rs";
 
-#[each_claude_in_helix]
+#[each_claude_in_helix(all)]
 fn claude_run_by_pillion_sends_its_model_what_the_person_in_helix_works_on(
     release: ClaudeRelease,
     version: HelixVersion,

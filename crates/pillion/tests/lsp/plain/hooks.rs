@@ -75,7 +75,7 @@ fn reject_because(world: &mut World, shown: &Shown, why: &str) {
 
 /// In each encoding one change is edited and accepted; then one is rejected with a reason, one without, and one accepted.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn what_claudes_command_hook_shows_is_written_as_it_stands_in_the_document() {
     let release = ClaudeRelease::Native;
     let (mut world, model) = (world(), Model::start());

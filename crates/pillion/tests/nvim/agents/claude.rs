@@ -28,7 +28,7 @@ fn mode(release: ClaudeRelease) -> &'static [&'static str] {
 }
 
 /// A terminal that `:Pillion run claude` opens. The person types there, and selects in the file beside it.
-#[each_claude_in_neovim]
+#[each_claude_in_neovim(all)]
 fn in_a_terminal_inside_it_tells_its_model_what_the_person_works_on(
     release: ClaudeRelease,
     version: NvimVersion,

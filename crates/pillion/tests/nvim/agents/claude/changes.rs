@@ -6,7 +6,7 @@ const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
 
 /// The file is open: its own buffer has the new text already, and is no text before.
 #[test]
-#[ignore = "needs the real agents, Claude Code and Neovim: cargo xtask test"]
+#[ignore = "in --all: needs the real agents, Claude Code and Neovim: cargo xtask test --all"]
 fn what_was_written_without_asking_is_taken_back_in_neovim() {
     let (release, version) = (ClaudeRelease::Native, NvimVersion::V0_12);
     let scene = Scene::start(release, version, LINES, |_, tmux, home, model| {

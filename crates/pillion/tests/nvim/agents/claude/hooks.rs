@@ -63,7 +63,7 @@ fn wait_written(file: &std::path::Path, expected: &[u8]) {
 
 /// Of two changes one is taken out, and the other edited, in each encoding; then one is rejected with a reason, one without,
 /// and one is accepted as it is. All in one process, in a mode in which it asks nobody.
-#[each_claude_in_neovim]
+#[each_claude_in_neovim(all)]
 fn what_its_command_hook_shows_is_written_as_it_stands_in_the_view(
     release: ClaudeRelease,
     version: NvimVersion,

@@ -39,7 +39,7 @@ fn in_another_pane_it_writes_the_text_of_the_view_in_the_encoding_of_the_file(
 }
 
 /// A rejected change takes the later ones with it, before they are shown.
-#[each_claude_in_neovim]
+#[each_claude_in_neovim(all)]
 fn in_a_terminal_inside_it_proposes_three_changes_at_once_and_gives_up_with_esc(
     release: ClaudeRelease,
     version: NvimVersion,
