@@ -309,7 +309,9 @@ which the agent gets."
                      (append row (list :revision (plist-get about :revision)))
                    (let ((line (1- (line-number-at-pos nil t))))
                      (list :uri (pillion-changes--file-here)
-                           :at (list :first line :last line)))))
+                           :at (list :first line :last line)
+                           :buffers (vconcat (mapcar #'cdr (pillion-changes--open
+                                                            (current-buffer))))))))
          (note (when ask
                  (read-string (format "Note for the agent on %s: "
                                       (pillion-changes--named about))))))

@@ -730,7 +730,7 @@ define-command -hidden pillion-change -params 2 %{
         pillion-one-of-many %arg{1} %arg{2} %reg{i}
         set-option -add global pillion_taken 1
         echo -quoting kakoune -to-file "%opt{pillion_dir}/in/act-%opt{pillion_taken}" -- %val{client} %arg{1} \
-            %reg{i} %arg{2} %val{buffile} %val{bufname} %val{cursor_line} end
+            %reg{i} %arg{2} %val{bufname} %val{cursor_line} end
     }
 }
 # A hunk is not kept by itself: whoever means the whole change names it.
@@ -749,16 +749,21 @@ define-command -hidden pillion-one-of-many -params 3 %{
     }
 }
 define-command pillion-keep -params .. -docstring '
-pillion-keep [<change>:] [<note>]: keep what an agent has written, a change (7.2) or a turn (7), or that of the line in the
-list or in the file. The agent is told the note' %{
-    pillion-change keep "%arg{@}"
+pillion-keep [-file|<change>:] [<note>]: keep what an agent has written: that of the line in the list or in the file, with
+-file the newest change of the file, a change (7.2) or a turn (7). The agent is told the note' %{
+    evaluate-commands %sh{
+        case $kak_buffile in
+        /*) echo 'pillion-take-out keep "%arg{@}"' ;;
+        *) echo 'pillion-change keep "%arg{@}"' ;;
+        esac
+    }
 }
 define-command pillion-take-back -params .. -docstring '
 pillion-take-back [-file|<change>:] [<reason>]: take back what an agent has written: the hunks under the main selection, with
 -file the file, a change (7.2), a turn (7), or that of the line in the list. The agent is told the reason' %{
     evaluate-commands %sh{
         case $kak_buffile in
-        /*) echo 'pillion-take-out "%arg{@}"' ;;
+        /*) echo 'pillion-take-out take-back "%arg{@}"' ;;
         *) echo 'pillion-take-row "%arg{@}"' ;;
         esac
     }
@@ -776,26 +781,27 @@ define-command -hidden pillion-take-row -params 1 %{
         pillion-change take-back %arg{1}
     }
 }
+complete-command -menu pillion-keep shell-script-candidates %{ echo -file }
 complete-command -menu pillion-take-back shell-script-candidates %{ echo -file }
 # Each message is a file of its own.
-define-command -hidden pillion-take-out -params 1 %{
+define-command -hidden pillion-take-out -params 2 %{
     pillion-must-run
     pillion-must-be-typed
-    pillion-take-out-here %arg{1}
+    pillion-take-out-here %arg{@}
 }
 define-command -hidden pillion-take-out-of-row -params 2 %{
     pillion-changes-go
-    pillion-take-out-here %arg{@}
+    pillion-take-out-here take-back %arg{@}
 }
-# What was typed, and the line of the list.
-define-command -hidden pillion-take-out-here -params 1..2 %{
+# What is done, what was typed, and the line of the list.
+define-command -hidden pillion-take-out-here -params 2..3 %{
     set-option -add global pillion_taken 1
     evaluate-commands -no-hooks -draft %{
         execute-keys '%'
         echo -to-file "%opt{pillion_dir}/in/text-out-%opt{pillion_taken}" -- %val{selection}
     }
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/out-%opt{pillion_taken}" -- %val{client} %val{buffile} \
-        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %val{selection_desc} %arg{@} end
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/out-%opt{pillion_taken}" -- %arg{1} %val{client} %val{buffile} \
+        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %val{selection_desc} %arg{2} %arg{3} end
 }
 define-command pillion-undo -params ..1 -docstring '
 pillion-undo [<change>]: undo what was kept or taken back, that of the change or the last' %{

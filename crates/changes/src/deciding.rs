@@ -236,12 +236,24 @@ impl<'a> Deciding<'a> {
 
     /// Keeps what was taken back of these: whoever did it may have been killed before that was kept.
     fn complete(&mut self, names: &[ChangeRef]) -> Result<(), DecideError> {
-        let is_taken_back = |state| state == ChangeState::TakenBack;
         for name in names {
             for change in self.kept.named(*name)? {
-                if is_taken_back(self.kept.state(change)) && !is_taken_back(self.state(change)) {
-                    self.one(Act::TakeBack, change)?;
-                }
+                let Some(writing) = self.kept.cut_off(change) else {
+                    continue;
+                };
+                let is_all = kept::is_at(&change.before, &change.path);
+                let judgement = match is_all {
+                    true => Judgement::TakenBack,
+                    false => Judgement::Part,
+                };
+                let done = Done {
+                    overwritten: writing.overwritten.unwrap_or(change.after.clone()),
+                    written: writing.written,
+                    folder_modes: writing.folder_modes,
+                    made_way: Vec::new(),
+                };
+                self.tell_what_became(change, is_all, &done);
+                self.judge(change, judgement, Some(done))?;
             }
         }
         Ok(())

@@ -163,14 +163,23 @@ impl Kept {
         if state != ChangeState::Unseen || !is_at(&change.before, &change.path) {
             return state;
         }
-        let writing = self.store.as_ref().and_then(|it| it.writing(&change.path));
-        let is_its = |it: &Writing| it.of.as_ref() == Some(&change.after);
-        let is_written =
-            |it: &Writing| it.written == change.before && it.stands_at(Some(&change.path));
-        match writing.is_some_and(|it| is_its(&it) && is_written(&it)) {
-            true => ChangeState::TakenBack,
-            false => ChangeState::Gone,
+        match self.cut_off(change) {
+            Some(_) => ChangeState::TakenBack,
+            None => ChangeState::Gone,
         }
+    }
+
+    /// What a person has had taken out of the file of a change, if it stands there and that was not kept, as by one who was killed.
+    pub(crate) fn cut_off(&self, change: &Change) -> Option<Writing> {
+        let (path, after) = (change.path.as_path(), Some(&change.after));
+        let is_kept = |it: &Writing| {
+            let judged = self.judged(change);
+            judged.is_some_and(|judged| judged.writes().any(|(_, kept)| *kept == it.written))
+        };
+        let writing = self.store.as_ref()?.writing(path)?;
+        let is_its = writing.of.as_ref() == after && writing.after.as_ref() == after;
+        let stands = is_its && writing.stands_at(Some(path)) && is_at(&writing.written, path);
+        (stands && !is_kept(&writing)).then_some(writing)
     }
 
     /// The person's judgement of a change.

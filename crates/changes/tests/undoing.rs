@@ -417,6 +417,49 @@ fn what_is_written_back_is_taken_back_before_that_is_kept() {
     assert_eq!(lab.state(1), [ChangeState::Gone]);
 }
 
+/// A hunk, all of a file with a person's line, all of it: what is undone without a name is what was cut off, and not what was done
+/// before. A later act is the last one.
+#[test]
+fn what_was_cut_off_is_the_last_act() {
+    let with_mine = |text: &str| text.replace('3', "mine");
+    for (now, left) in [
+        (NEW.to_owned(), NEW.replacen('X', "1", 1)),
+        (with_mine(NEW), with_mine(OLD)),
+        (NEW.to_owned(), OLD.to_owned()),
+    ] {
+        let mut lab = Lab::edited();
+        lab.turn(&[("b", "new\n"), ("c", "new\n")]);
+        lab.act(Act::Keep, &[name("2.1")]).unwrap();
+        lab.write("a", &now);
+        let cut_off = || {
+            let kept = lab.kept(1);
+            let (change, roots) = (&kept.turn.changes[0], &kept.turn.roots);
+            let seen = Present {
+                before: None,
+                now: lab.text("a").map(String::into_bytes),
+                changed_since: 0,
+                changed_at: String::new(),
+            };
+            take_back::rewrite(&lab.store, roots, change, &seen, left.as_bytes()).unwrap();
+            assert_eq!(lab.text("a").as_ref(), Some(&left));
+        };
+        cut_off();
+        assert_eq!(lab.last().unwrap(), [name("1.1")]);
+        lab.undo_last().unwrap();
+        assert_eq!(lab.text("a").as_ref(), Some(&now));
+        assert_eq!(lab.state(1), [ChangeState::Unseen]);
+        assert_eq!(lab.last().unwrap(), [name("2.1")]);
+        cut_off();
+        lab.act(Act::Keep, &[name("2.2")]).unwrap();
+        for last in ["2.2", "1.1", "2.1"] {
+            assert_eq!(lab.last().unwrap(), [name(last)]);
+            lab.undo_last().unwrap();
+        }
+        lab.last().unwrap_err();
+        assert_eq!(lab.text("a").as_ref(), Some(&now));
+    }
+}
+
 /// What nobody knows to be the agent's, and what the person kept while they did not keep the rest.
 #[test]
 fn a_turn_is_taken_back_without_what_is_unclear_or_was_kept_by_name() {

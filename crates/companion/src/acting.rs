@@ -25,8 +25,7 @@ use pillion_protocol::{Dialect, Note};
 use pillion_system::clock;
 use pillion_text::{counted, visible};
 use pillion_view::changes::{
-    ActDone, BufferEdit, BufferText, ChangesAct, Hearing, Meant, Named, NotDone, TakeBack,
-    judged_said,
+    ActDone, BufferEdit, BufferText, ChangesAct, Hearing, Meant, Named, NotDone, Part, judged_said,
 };
 use pillion_view::decision::Refusal;
 
@@ -70,6 +69,8 @@ enum ActError {
         "the editor shows {0} as it was before the agent changed it: have the editor read the file again first"
     )]
     Behind(String),
+    #[error("the buffer differs from its file: save it or have the file read again first")]
+    Differs,
     #[error("{}", Refusal::too_long(*.0).message)]
     TooLong(usize),
     #[error(transparent)]
@@ -239,8 +240,10 @@ fn read_name(id: &str) -> Result<ChangeRef, ActError> {
 
 /// Takes apart what was typed. A change that is named there is meant, wherever the cursor is.
 fn read_typed(act: &mut ChangesAct) -> Result<(), ActError> {
-    let (ChangesAct::Keep(meant) | ChangesAct::TakeBack(TakeBack { meant, .. })) = &mut *act else {
-        return Ok(());
+    let (meant, lines) = match act {
+        ChangesAct::Keep(meant) => (meant, None),
+        ChangesAct::TakeBack(Part { meant, lines }) => (meant, Some(lines)),
+        _ => return Ok(()),
     };
     let typed: Typed = meant.typed.take().unwrap_or_default().parse()?;
     meant.notes.extend(typed.words.map(Note::on_all));
@@ -248,11 +251,10 @@ fn read_typed(act: &mut ChangesAct) -> Result<(), ActError> {
         return Ok(());
     };
     (meant.id, meant.path, meant.revision) = (Some(name.to_string()), None, None);
-    if let ChangesAct::TakeBack(take_back) = act {
-        take_back.lines = None;
-        // The others were the place of the cursor.
-        take_back.buffers.retain(|it| it.is_modified);
-    }
+    // The others were the place of the cursor.
+    meant.at = None;
+    meant.buffers.retain(|it| it.is_modified && lines.is_some());
+    lines.map(Option::take);
     Ok(())
 }
 
@@ -360,7 +362,7 @@ fn of_turn(
     How { act, at, takes_all }: How,
     names: &[ChangeRef],
     words: Words,
-    take_back: Option<&TakeBack>,
+    take_back: Option<&Part>,
 ) -> Result<OfTurn, ActError> {
     let Some(name) = names.first().copied() else {
         return Ok(OfTurn::default());
@@ -401,11 +403,11 @@ fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acte
         // The loop has these shown, and the others are done elsewhere.
         ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
         ChangesAct::Named(named) => return named::perform(store, named),
-        ChangesAct::Keep(meant) => (
-            Act::Keep,
-            each(find(store, roots, &meant, false)?, false),
-            None,
-        ),
+        ChangesAct::Keep(meant) => {
+            check_shown(&meant)?;
+            let names = find(store, roots, &meant, false)?;
+            (Act::Keep, each(names, false), None)
+        }
         ChangesAct::TakeBack(take_back) => {
             let has_lines = take_back.lines.is_some();
             let names = find(store, roots, &take_back.meant, has_lines)?;
@@ -567,10 +569,10 @@ fn taken_back(
     kept: &Kept,
     deciding: &mut Deciding<'_>,
     names: &[ChangeRef],
-    wanted: &TakeBack,
+    wanted: &Part,
     (all, edits): (&mut Vec<Decided>, &mut Vec<BufferEdit>),
 ) -> Result<(), ActError> {
-    let buffers = wanted.buffers.iter();
+    let buffers = wanted.meant.buffers.iter();
     let buffers: HashMap<_, _> = buffers.map(|it| (real_path(&it.path), it)).collect();
     let meant = deciding.meant(Act::TakeBack, names)?;
     let is_open = |change: &&Change| buffers.contains_key(&change.path);
@@ -614,7 +616,14 @@ fn taken_back(
                 Some(_) if *is_behind => {
                     return Err(ActError::Behind(change.path.display().to_string()));
                 }
-                Some(lines) => in_file(deciding, change, lines, buffer, &wanted.meant)?,
+                Some(lines) => {
+                    let is_listed = wanted.meant.revision.is_some() && wanted.meant.id.is_some();
+                    match buffer.map_or(is_listed, shows_its_file) {
+                        true => deciding.take_lines_back(change, lines),
+                        false if buffer.is_some() => return Err(ActError::Differs),
+                        false => return Err(ActError::Stale(change.path.display().to_string())),
+                    }
+                }
                 None => deciding.one(Act::TakeBack, change),
             },
         };
@@ -640,28 +649,25 @@ fn was_before(
     is_it(change) || turns.iter().any(is_in)
 }
 
-/// Lines of a file mean something only beside the text in which they were seen.
-fn in_file(
-    deciding: &mut Deciding<'_>,
-    change: &Change,
-    lines: Range<usize>,
-    buffer: Option<&BufferText>,
-    meant: &Meant,
-) -> Result<Result<&'static str, DecideError>, ActError> {
-    let now = kept::now(&change.path);
-    let is_seen = match buffer {
-        Some(buffer) => now.is_some_and(|now| shows(buffer, &now)),
-        None => meant.revision.is_some() && meant.id.is_some(),
-    };
-    match is_seen {
-        true => Ok(deciding.take_lines_back(change, lines)),
-        false => Err(ActError::Stale(change.path.display().to_string())),
+/// Checks that what is kept in an editor stands there as in the file: lines mean something only beside the text in which
+/// they were seen.
+fn check_shown(meant: &Meant) -> Result<(), ActError> {
+    let path = meant.path.as_deref().map(real_path);
+    let mut buffers = meant.buffers.iter();
+    match buffers.find(|it| Some(real_path(&it.path)) == path) {
+        Some(buffer) if !shows_its_file(buffer) => Err(ActError::Differs),
+        // It is no text.
+        None if meant.at.is_some() => Err(ActError::NoneThere),
+        _ => Ok(()),
     }
 }
 
-/// Returns true if this buffer shows the text of the file. Some editors end the last line of every text, and what is not UTF-8 is
+/// Returns true if this buffer shows the text of its file. Some editors end the last line of every text, and what is not UTF-8 is
 /// mostly Latin-1.
-fn shows(buffer: &BufferText, file: &[u8]) -> bool {
+fn shows_its_file(buffer: &BufferText) -> bool {
+    let Some(file) = kept::now(&real_path(&buffer.path)) else {
+        return false;
+    };
     let is_it = |shown: &str| {
         shown.as_bytes() == file || file.iter().map(|it| char::from(*it)).eq(shown.chars())
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pillion_changes::{ChangeRef, recorder};
 use pillion_discovery::real_path;
-use pillion_view::changes::{ChangesAct, Meant, NOT_KEPT, NamedAct, TakeBack};
+use pillion_view::changes::{ChangesAct, Meant, NOT_KEPT, NamedAct, Part};
 
 /// What the recorder alone has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,9 +29,7 @@ impl Unkept {
             }
             ChangesAct::Named(named) => named.names.iter().any(|it| is_named(it)),
             ChangesAct::Look(id) => id.as_ref().is_some_and(|it| is_named(it)),
-            ChangesAct::Keep(meant) | ChangesAct::TakeBack(TakeBack { meant, .. }) => {
-                is_meant(meant)
-            }
+            ChangesAct::Keep(meant) | ChangesAct::TakeBack(Part { meant, .. }) => is_meant(meant),
             ChangesAct::Stage(part) => is_meant(&part.meant),
         };
         is_it.then(|| format!("{NOT_KEPT}: {}", self.0.why))

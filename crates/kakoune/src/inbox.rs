@@ -11,7 +11,7 @@ use std::vec;
 use crossbeam_channel::Sender;
 use pillion_protocol::verdict::Lines;
 use pillion_system::spawn;
-use pillion_view::changes::{ChangesAct, Meant, Row, TakeBack};
+use pillion_view::changes::{ChangesAct, Meant, Part, Row};
 use pillion_view::{DiffId, ProposalKey};
 
 use crate::context::{Report, read_selection};
@@ -121,7 +121,7 @@ pub enum What {
     End,
 }
 
-/// A person's request to take back changes that an agent has written, in the buffer of the file.
+/// A person's request to keep or to take back changes that an agent has written, in the buffer of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taking {
     /// Counts them, within the session.
@@ -253,8 +253,12 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "bring" => What::BringBack(proposal()?, words.next()?),
         "merge" => What::Merge(proposal()?, text(), words.next()?),
         "out" => {
+            let is_kept = words.next()? == "keep";
             let taking = Box::new(taking(number?, &mut words, &text())?);
-            What::TakeOut(taking, words.next().and_then(|it| it.parse().ok()))
+            match is_kept {
+                true => What::Act(taking.client.clone(), Box::new(taking.keep()), None),
+                false => What::TakeOut(taking, words.next().and_then(|it| it.parse().ok())),
+            }
         }
         "act" => {
             let (client, (act, line)) = (words.next()?, act(words)?);
@@ -328,8 +332,6 @@ fn act(mut words: vec::IntoIter<String>) -> Option<(ChangesAct, Option<u32>)> {
         let named = Some(typed.trim().to_owned()).filter(|it| !it.is_empty());
         return Some((ChangesAct::Undo(named), None));
     }
-    // In the buffer of a file, that one is meant, unless a change is named.
-    let path = words.next().map(PathBuf::from);
     // What is named is a change, wherever the cursor is.
     let is_named = typed
         .trim_start()
@@ -337,24 +339,13 @@ fn act(mut words: vec::IntoIter<String>) -> Option<(ChangesAct, Option<u32>)> {
     let is_of_list = words.next().is_some_and(|it| it == LIST);
     let line: Option<u32> = words.next().and_then(|it| it.parse().ok());
     let meant = Meant {
-        path: path.filter(|path| id.is_none() && path.is_absolute()),
         id,
         typed: Some(typed),
         ..Meant::default()
     };
-    let at = line.map(|line| line.saturating_sub(1));
     let act = match &*command {
-        "keep" => ChangesAct::Keep(Meant {
-            at: at.map(|line| Lines {
-                first: line,
-                last: line,
-            }),
-            ..meant
-        }),
-        "take-back" => ChangesAct::TakeBack(TakeBack {
-            meant,
-            ..TakeBack::default()
-        }),
+        "keep" => ChangesAct::Keep(meant),
+        "take-back" => ChangesAct::TakeBack(Part { meant, lines: None }),
         _ => return None,
     };
     Some((act, line.filter(|_| is_of_list && !is_named)))
@@ -450,7 +441,17 @@ mod tests {
             ("-files are many", false, "-files are many"),
             ("the -file", false, "the -file"),
         ] {
-            let words = ["", "/a", "true", "7", "lf", "none", "1.1,1.1", typed];
+            let words = [
+                "take-back",
+                "",
+                "/a",
+                "true",
+                "7",
+                "lf",
+                "none",
+                "1.1,1.1",
+                typed,
+            ];
             let Some(What::TakeOut(taking, None)) = understood("out-3", &words) else {
                 panic!("{typed} is not read");
             };
@@ -471,7 +472,15 @@ mod tests {
             (
                 "out-3",
                 &[
-                    "client0", "/a", "true", "7", "crlf", "utf8", "4.2,2.1", "why",
+                    "take-back",
+                    "client0",
+                    "/a",
+                    "true",
+                    "7",
+                    "crlf",
+                    "utf8",
+                    "4.2,2.1",
+                    "why",
                 ],
                 What::TakeOut(
                     Box::new(Taking {
@@ -530,14 +539,25 @@ mod tests {
             (" 1.1: why", LIST, None),
             ("", "/a", None),
         ] {
-            let words = ["client0", "keep", "1.2", typed, "", buffer, "4"];
+            let words = ["client0", "keep", "1.2", typed, buffer, "4"];
             let act = understood("act-3", &words);
             let Some(What::Act(_, _, meant)) = act else {
                 panic!("{typed} is not read");
             };
             assert_eq!(meant, line, "{typed} {buffer}");
         }
-        let words = ["", "/a", "true", "7", "lf", "none", "1.1,1.1", "why", "4"];
+        let words = [
+            "take-back",
+            "",
+            "/a",
+            "true",
+            "7",
+            "lf",
+            "none",
+            "1.1,1.1",
+            "why",
+            "4",
+        ];
         let taking = understood("out-3", &words);
         assert!(matches!(taking, Some(What::TakeOut(_, Some(4)))));
     }

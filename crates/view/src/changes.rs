@@ -128,7 +128,7 @@ pub enum ChangesAct {
     /// They stay, and count as seen.
     Keep(Meant),
     /// They are taken back.
-    TakeBack(TakeBack),
+    TakeBack(Part),
     /// The change that was taken back comes back; without a name, the one that was taken back last.
     Undo(Option<String>),
     /// What was accepted or kept of it goes into git's index.
@@ -154,7 +154,7 @@ impl ChangesAct {
     /// The sentence that says what to do.
     pub fn check_row(&self) -> Result<(), &'static str> {
         match self {
-            Self::Keep(meant) | Self::TakeBack(TakeBack { meant, .. }) => {
+            Self::Keep(meant) | Self::TakeBack(Part { meant, .. }) => {
                 meant.row.as_ref().map_or(Ok(()), Row::check)
             }
             _ => Ok(()),
@@ -212,6 +212,9 @@ pub struct Meant {
     /// The lines at which the person is in that file, if what stands there is kept, and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Lines>,
+    /// The files that are open in the editor and were changed there, and the one whose lines are meant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<BufferText>,
     /// What the person typed after the command, as it is: a change, which is meant then wherever the cursor is, words to the
     /// agent, or both.
     pub typed: Option<String>,
@@ -253,21 +256,7 @@ impl Row {
     }
 }
 
-/// The part that is taken back.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TakeBack {
-    /// The changes.
-    #[serde(flatten)]
-    pub meant: Meant,
-    /// The hunks that touch these lines of the file; all without it.
-    pub lines: Option<Lines>,
-    /// The files that are open in the editor and were changed there, and the one whose `lines` are meant.
-    #[serde(default)]
-    pub buffers: Vec<BufferText>,
-}
-
-/// The part that is staged.
+/// The part that is taken back, or staged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Part {

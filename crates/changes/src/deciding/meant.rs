@@ -1,15 +1,11 @@
 //! Which changes of a turn are meant by a name, in which order, and what was done last.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
-
-use pillion_discovery::real_path;
 
 use super::{Act, DecideError, Deciding};
 use crate::kept::Kept;
 use crate::store::Store;
-use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, overlap};
+use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged};
 
 impl<'a> Deciding<'a> {
     /// The changes with which this is to be done, in this order.
@@ -97,40 +93,27 @@ impl<'a> Deciding<'a> {
 /// # Errors
 /// When there are none, or the store cannot be read.
 pub fn last_act(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, DecideError> {
-    let mut all = BTreeSet::new();
-    for turn in store.numbers()? {
-        // What cannot be read cannot be undone.
-        let Ok(judged) = store.judged(turn) else {
-            continue;
-        };
-        all.extend(judged.all().map(|(_, it)| (Reverse(it.at), turn)));
+    // What cannot be read cannot be undone.
+    let turns = Kept::of_folders(store, folders, drop)?;
+    let all =
+        || { turns.iter() }.flat_map(|kept| kept.turn.changes.iter().map(move |it| (kept, it)));
+    let judged = |(kept, it): &(&Kept, &Change)| Some(kept.judgements().of(it.number)?.at);
+    let last = all().filter_map(|it| judged(&it)).max();
+    // Whoever did it may have been killed before it was kept.
+    let is_cut_off = |(kept, it): &(&Kept, &Change)| {
+        let writing = kept.cut_off(it);
+        writing.is_some_and(|it| Some(it.at) >= last)
+    };
+    let named = |(kept, it): (&Kept, &Change)| kept.name(it);
+    let mut names: Vec<_> = all().filter(is_cut_off).map(named).collect();
+    if names.is_empty() && last.is_some() {
+        // It may have been about several turns, the newest of which was taken back first.
+        names = all().filter(|it| judged(it) == last).map(named).collect();
     }
-    let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
-    let is_here = |kept: &Kept| overlap(&kept.turn.roots, &folders);
-    let mut read = HashMap::new();
-    let mut last: Option<(u64, Vec<ChangeRef>)> = None;
-    // It may have been about several turns, the newest of which was taken back first.
-    for (Reverse(at), turn) in all {
-        if last.as_ref().is_some_and(|(last, _)| *last != at) {
-            break;
-        }
-        let kept = read
-            .entry(turn)
-            .or_insert_with(|| Kept::read(store, turn).ok().filter(is_here));
-        let Some(kept) = kept else {
-            continue;
-        };
-        let judged = kept.judgements();
-        let is_meant = |it: &&Change| judged.of(it.number).is_some_and(|it| it.at == at);
-        let meant = kept.turn.changes.iter().filter(is_meant);
-        let names: Vec<_> = meant.map(|it| kept.name(it)).collect();
-        if !names.is_empty() {
-            last.get_or_insert_default().0 = at;
-            last.get_or_insert_default().1.extend(names);
-        }
+    match names.is_empty() {
+        true => Err(DecideError::NothingDecided),
+        false => Ok(names),
     }
-    last.map(|(_, names)| names)
-        .ok_or(DecideError::NothingDecided)
 }
 
 /// Returns true if a person was shown by a command what was taken back in one of these folders.

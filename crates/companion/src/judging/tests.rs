@@ -15,7 +15,7 @@ use pillion_protocol::Note;
 use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::verdict::{Lines, Verdict};
 use pillion_view::changes::{
-    ActDone, BufferText, ChangesAct, ListedTurn, Meant, Named, NamedAct, Part, TakeBack,
+    ActDone, BufferText, ChangesAct, ListedTurn, Meant, Named, NamedAct, Part,
 };
 
 use super::listing::list;
@@ -136,20 +136,19 @@ fn lines(meant: Meant, lines: Range<u32>, buffers: Vec<BufferText>) -> ChangesAc
         first: lines.start,
         last: lines.end - 1,
     };
-    ChangesAct::TakeBack(TakeBack {
-        meant,
+    ChangesAct::TakeBack(Part {
+        meant: Meant { buffers, ..meant },
         lines: Some(lines),
-        buffers,
     })
 }
 
 fn whole_turn(id: &str) -> ChangesAct {
-    ChangesAct::TakeBack(TakeBack {
+    ChangesAct::TakeBack(Part {
         meant: Meant {
             id: Some(id.to_owned()),
             ..Meant::default()
         },
-        ..TakeBack::default()
+        ..Part::default()
     })
 }
 
@@ -157,6 +156,13 @@ fn in_file(path: &Path) -> Meant {
     Meant {
         path: Some(path.to_owned()),
         ..Meant::default()
+    }
+}
+
+fn in_buffer(path: &Path, content: &str, is_modified: bool) -> Meant {
+    Meant {
+        buffers: text(path, content, is_modified),
+        ..in_file(path)
     }
 }
 
@@ -184,9 +190,9 @@ fn nothing_that_was_listed_before_it_changed_is_decided() {
     for act in [
         ChangesAct::Keep(meant(id, revision)),
         lines(meant(id, revision), 1..2, Vec::new()),
-        ChangesAct::TakeBack(TakeBack {
+        ChangesAct::TakeBack(Part {
             meant: meant(id, revision),
-            ..TakeBack::default()
+            ..Part::default()
         }),
     ] {
         let refused = lab.act(act).unwrap_err();
@@ -238,9 +244,9 @@ fn a_name_that_is_typed_means_what_the_person_was_shown() {
     for act in [
         ChangesAct::Keep(named()),
         ChangesAct::Keep(typed()),
-        ChangesAct::TakeBack(TakeBack {
+        ChangesAct::TakeBack(Part {
             meant: typed(),
-            ..TakeBack::default()
+            ..Part::default()
         }),
     ] {
         let refused = lab.act(act).unwrap_err();
@@ -263,15 +269,16 @@ fn in_a_file_what_stands_at_the_cursor_is_kept_and_nothing_else() {
     fs::write(lab.path(), BEFORE).unwrap();
     lab.turn("a\nB\nc\nd\ne\n", false);
     lab.turn("a\nB\nc\nd\nE\n", false);
-    let keep = |lab: &Lab, at: Option<u32>| {
+    let keep_in = |lab: &Lab, at: Option<u32>, buffer: &str| {
         lab.act(ChangesAct::Keep(Meant {
             at: at.map(|line| Lines {
                 first: line,
                 last: line,
             }),
-            ..in_file(&lab.path())
+            ..in_buffer(&lab.path(), buffer, true)
         }))
     };
+    let keep = |lab: &Lab, at| keep_in(lab, at, &fs::read_to_string(lab.path()).unwrap());
     let states = |lab: &Lab| -> Vec<String> {
         let turns = lab.listed().into_iter().rev();
         turns.map(|turn| turn.changes[0].state.clone()).collect()
@@ -282,6 +289,30 @@ fn in_a_file_what_stands_at_the_cursor_is_kept_and_nothing_else() {
             keep(&lab, Some(line)).unwrap_err(),
             "nothing that an agent has written waits at this line: name the change, or use the list"
         );
+    }
+    // Its lines are others, or it shows what was there before: nobody has seen in it what would be kept.
+    for (buffer, at) in [
+        ("mine\na\nB\nc\nd\nE\n", Some(2)),
+        ("mine\nmine\nmine\na\nB\nc\nd\nE\n", Some(4)),
+        ("a\nB\nc\nd\ne\n", Some(4)),
+        ("a\nB\nc\nd\ne\n", None),
+        ("", None),
+    ] {
+        assert_eq!(
+            keep_in(&lab, at, buffer).unwrap_err(),
+            "the buffer differs from its file: save it or have the file read again first"
+        );
+    }
+    // It was not sent, or is another file's.
+    let at = Some(Lines { first: 1, last: 1 });
+    let other = text(&lab.root.join("other"), "a\nB\nc\nd\nE\n", false);
+    for buffers in [Vec::new(), other] {
+        let meant = Meant {
+            at,
+            buffers,
+            ..in_file(&lab.path())
+        };
+        lab.act(ChangesAct::Keep(meant)).unwrap_err();
     }
     assert_eq!(states(&lab), ["unseen", "unseen"]);
     keep(&lab, Some(1)).unwrap();
@@ -306,12 +337,12 @@ fn lines_count_only_in_the_text_in_which_they_were_seen() {
     let path = lab.path();
     let of_nothing = lab.act(lines(in_file(&path), 1..2, Vec::new()));
     let of_another = lab.act(lines(in_file(&path), 1..2, text(&path, "another\n", false)));
-    for refused in [of_nothing, of_another] {
-        assert!(
-            refused
-                .unwrap_err()
-                .contains("has changed since it was listed")
-        );
+    for (refused, said) in [
+        (of_nothing, "has changed since it was listed"),
+        (of_another, "the buffer differs from its file"),
+    ] {
+        let refused = refused.unwrap_err();
+        assert!(refused.contains(said), "{refused}");
     }
     let unchanged = lab.act(lines(in_file(&path), 2..4, text(&path, AFTER, false)));
     assert!(
@@ -396,9 +427,9 @@ fn what_is_undone_without_a_name_was_taken_back_in_this_folder() {
     }
     let undo = |folder: &Path| perform(&lab.store, &[folder.to_owned()], ChangesAct::Undo(None));
     for folder in [&*lab.root, &below, lab.root.parent().unwrap()] {
-        lab.act(ChangesAct::TakeBack(TakeBack {
+        lab.act(ChangesAct::TakeBack(Part {
             meant: in_file(&lab.path()),
-            ..TakeBack::default()
+            ..Part::default()
         }))
         .unwrap();
         let refused = undo(&elsewhere).done;
@@ -453,9 +484,9 @@ fn the_agent_hears_what_was_undone() {
     let lab = lab();
     let path = lab.path();
     let whole = || {
-        ChangesAct::TakeBack(TakeBack {
+        ChangesAct::TakeBack(Part {
             meant: in_file(&path),
-            ..TakeBack::default()
+            ..Part::default()
         })
     };
     let hunk = || lines(in_file(&path), 1..2, text(&path, AFTER, false));
@@ -532,10 +563,9 @@ fn a_text_that_is_not_saved_is_changed_and_the_file_is_not() {
     let lab = lab();
     let path = lab.path();
     let buffer = format!("mine\n{AFTER}");
-    let wanted = TakeBack {
-        meant: in_file(&path),
+    let wanted = Part {
+        meant: in_buffer(&path, &buffer, true),
         lines: None,
-        buffers: text(&path, &buffer, true),
     };
     let done = lab.act(ChangesAct::TakeBack(wanted)).unwrap();
     assert_eq!(done.edits[0].content, format!("mine\n{BEFORE}"));
@@ -556,10 +586,9 @@ fn a_text_that_is_not_saved_is_changed_and_the_file_is_not() {
 fn what_was_taken_out_of_a_buffer_that_was_saved_since_comes_back_in_the_file() {
     let lab = lab();
     let path = lab.path();
-    let wanted = TakeBack {
-        meant: in_file(&path),
+    let wanted = Part {
+        meant: in_buffer(&path, &format!("mine\n{AFTER}"), true),
         lines: None,
-        buffers: text(&path, &format!("mine\n{AFTER}"), true),
     };
     let done = lab.act(ChangesAct::TakeBack(wanted)).unwrap();
     fs::write(&path, format!("{}later\n", done.edits[0].content)).unwrap();
@@ -580,9 +609,9 @@ fn a_file_that_a_call_may_be_writing_is_left_alone() {
     lab.turn(AFTER, true);
     let path = lab.path();
     for act in [
-        ChangesAct::TakeBack(TakeBack {
+        ChangesAct::TakeBack(Part {
             meant: in_file(&path),
-            ..TakeBack::default()
+            ..Part::default()
         }),
         lines(in_file(&path), 1..2, text(&path, AFTER, false)),
         lines(in_file(&path), 1..2, text(&path, AFTER, true)),
@@ -671,9 +700,9 @@ fn what_is_no_text_is_listed_and_taken_back_as_a_whole() {
     lab.turn("\0after", false);
     let listed = lab.listed().remove(0).changes.remove(0);
     assert_eq!((listed.added, listed.hunks.len()), (None, 0));
-    let take_back = TakeBack {
+    let take_back = Part {
         meant: meant(&listed.id, &listed.revision),
-        ..TakeBack::default()
+        ..Part::default()
     };
     for (act, told) in [
         (ChangesAct::TakeBack(take_back.clone()), "Do not make"),
@@ -748,9 +777,9 @@ fn a_moved_file_is_one_entry() {
         undo();
         assert_eq!(listed(&lab).state, "unseen");
         let meant = meant();
-        let take_back = TakeBack {
+        let take_back = Part {
             meant,
-            ..TakeBack::default()
+            ..Part::default()
         };
         lab.act(ChangesAct::TakeBack(take_back)).unwrap();
         assert_eq!(fs::read_to_string(&old).unwrap(), long);
@@ -786,7 +815,7 @@ fn a_moved_file_is_taken_back_as_a_whole_and_not_lost_if_its_former_place_is_tak
             if let ChangesAct::TakeBack(act) = &mut act
                 && is_open
             {
-                act.buffers = text(&new, BEFORE, false);
+                act.meant.buffers = text(&new, BEFORE, false);
             }
             lab.act(act)
         };
@@ -829,7 +858,7 @@ fn nothing_is_taken_out_of_a_buffer_that_is_behind_but_of_the_file() {
             "{refused}"
         );
         assert_eq!(lab.state(0), "unseen");
-        let all = ChangesAct::TakeBack(TakeBack {
+        let all = ChangesAct::TakeBack(Part {
             meant: in_file(&path),
             lines: None,
             buffers,
@@ -877,9 +906,9 @@ fn what_the_person_says_is_told_with_the_change_the_hunk_or_the_turn() {
     let meant = with(note("why here"), in_file(&path));
     let said = heard(&lab, lines(meant, 1..2, text(&path, AFTER, false)));
     assert!(said.contains("The user says of this: why here\n"), "{said}");
-    let take_back = ChangesAct::TakeBack(TakeBack {
+    let take_back = ChangesAct::TakeBack(Part {
         meant: with(note("why all"), id("1")),
-        ..TakeBack::default()
+        ..Part::default()
     });
     let said = heard(&lab, take_back);
     // Of a turn with one change it is said once.
@@ -898,9 +927,9 @@ fn what_the_person_says_is_told_with_the_change_the_hunk_or_the_turn() {
     let said = heard(&lab, ChangesAct::Keep(with(note("  "), id("1.1"))));
     assert_eq!((&*said, reason(&lab)), ("", None));
     let long = note(&"x".repeat(10_001));
-    let refused = lab.act(ChangesAct::TakeBack(TakeBack {
+    let refused = lab.act(ChangesAct::TakeBack(Part {
         meant: with(long, id("1.1")),
-        ..TakeBack::default()
+        ..Part::default()
     }));
     assert!(refused.unwrap_err().contains("10001 bytes"));
     assert_eq!(lab.state(0), "kept");
@@ -959,9 +988,9 @@ fn text_of(path: &Path) -> Vec<BufferText> {
 fn words_of_which_nothing_is_decided_are_not_done() {
     let keep = |_: &Path, meant| ChangesAct::Keep(meant);
     let take_back = |_: &Path, meant| {
-        ChangesAct::TakeBack(TakeBack {
+        ChangesAct::TakeBack(Part {
             meant,
-            ..TakeBack::default()
+            ..Part::default()
         })
     };
     type Act<'a> = &'a dyn Fn(&Path, Meant) -> ChangesAct;
@@ -972,11 +1001,8 @@ fn words_of_which_nothing_is_decided_are_not_done() {
         // Beside a buffer.
         ("1.1", &|path, meant| {
             let buffers = text(path, AFTER, false);
-            ChangesAct::TakeBack(TakeBack {
-                meant,
-                buffers,
-                ..TakeBack::default()
-            })
+            let meant = Meant { buffers, ..meant };
+            ChangesAct::TakeBack(Part { meant, lines: None })
         }),
     ];
     for (id, act) in acts {
@@ -1005,7 +1031,7 @@ fn words_of_which_nothing_is_decided_are_not_done() {
 #[test]
 fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
     let whole = |path: &Path, buffers| {
-        ChangesAct::TakeBack(TakeBack {
+        ChangesAct::TakeBack(Part {
             meant: in_file(path),
             lines: None,
             buffers,

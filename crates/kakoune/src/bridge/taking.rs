@@ -5,13 +5,37 @@ use std::time::SystemTime;
 
 use pillion_discovery::FileError;
 use pillion_view::Reply;
-use pillion_view::changes::{ActDone, BufferText, ChangesAct, Meant, Row, TakeBack};
+use pillion_view::changes::{ActDone, BufferText, ChangesAct, Meant, Part, Row};
 
 use super::Bridge;
 use crate::disk::{Done, Job};
 use crate::form::Form;
 use crate::inbox::Taking;
 use crate::script;
+
+impl Taking {
+    fn meant(&self) -> Meant {
+        Meant {
+            path: Some(self.path.clone()),
+            typed: Some(self.typed.clone()),
+            row: self.row.clone(),
+            buffers: vec![BufferText {
+                path: self.path.clone(),
+                content: self.content.clone(),
+                is_modified: self.is_modified,
+            }],
+            ..Meant::default()
+        }
+    }
+
+    /// What stands at the selected lines is kept.
+    pub(crate) fn keep(&self) -> ChangesAct {
+        ChangesAct::Keep(Meant {
+            at: self.lines,
+            ..self.meant()
+        })
+    }
+}
 
 /// A row of the list of changes: the line of the cursor in a client, and since when it stands there as it is, without a
 /// decision.
@@ -58,19 +82,9 @@ impl Bridge {
     }
 
     pub(super) fn take_now(&self, taking: Box<Taking>) {
-        let act = ChangesAct::TakeBack(TakeBack {
-            meant: Meant {
-                path: Some(taking.path.clone()),
-                typed: Some(taking.typed.clone()),
-                row: taking.row.clone(),
-                ..Meant::default()
-            },
+        let act = ChangesAct::TakeBack(Part {
+            meant: taking.meant(),
             lines: taking.lines,
-            buffers: vec![BufferText {
-                path: taking.path.clone(),
-                content: taking.content.clone(),
-                is_modified: taking.is_modified,
-            }],
         });
         let done = self.done.0.clone();
         let reply = Reply::told(move |acted| drop(done.send(Done::Taken(taking, acted))));
@@ -86,7 +100,7 @@ impl Bridge {
         at: SystemTime,
     ) {
         let row = self.row(&client, line, at);
-        if let ChangesAct::Keep(meant) | ChangesAct::TakeBack(TakeBack { meant, .. }) = &mut act {
+        if let ChangesAct::Keep(meant) | ChangesAct::TakeBack(Part { meant, .. }) = &mut act {
             meant.row = row;
         }
         let done = self.done.0.clone();

@@ -12,8 +12,7 @@ use pillion_protocol::{Note, Position, Proposer, Range as LspRange};
 use pillion_text::{counted, visible};
 use pillion_view::ask::Changes;
 use pillion_view::changes::{
-    ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, Meant,
-    TakeBack,
+    ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, Meant, Part,
 };
 use serde_json::{Value, json};
 
@@ -168,16 +167,6 @@ impl Written {
             return Ok(act_on(Some(request), ChangesAct::Undo(id)));
         }
         let id = Some(id.ok_or("arguments: no change is named")?);
-        if command == KEEP {
-            let act = ChangesAct::Keep(Meant {
-                id,
-                revision,
-                notes: said(2)?,
-                ..Meant::default()
-            });
-            return Ok(act_on(Some(request), act));
-        }
-        let notes = said(4)?;
         let lines = line(2).zip(line(3));
         let number = |line: u64| u32::try_from(line).unwrap_or(u32::MAX);
         let lines = lines.map(|(first, last)| Lines {
@@ -196,20 +185,30 @@ impl Written {
         let buffers: Vec<_> = buffers.collect();
         let mut listed = self.unseen.values().map(|(_, change)| change);
         let own = listed.find(|it| Some(&it.id) == id.as_ref());
-        let is_open = own.is_some_and(|own| buffers.iter().any(|it| it.path == own.path));
+        let path = own.map(|it| it.path.clone());
+        if command == KEEP {
+            let act = ChangesAct::Keep(Meant {
+                id,
+                path,
+                revision,
+                buffers,
+                notes: said(2)?,
+                ..Meant::default()
+            });
+            return Ok(act_on(Some(request), act));
+        }
+        let notes = said(4)?;
+        let is_open = { buffers.iter() }.any(|it| Some(&it.path) == path.as_ref());
         self.acting.insert(request.clone(), buffers.clone());
         let meant = Meant {
             id,
             // What is open and not saved has another one, and is merged with.
             revision: revision.filter(|_| !is_open),
+            buffers,
             notes,
             ..Meant::default()
         };
-        let act = ChangesAct::TakeBack(TakeBack {
-            meant,
-            lines,
-            buffers,
-        });
+        let act = ChangesAct::TakeBack(Part { meant, lines });
         Ok(act_on(Some(request), act))
     }
 

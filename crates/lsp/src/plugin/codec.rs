@@ -64,7 +64,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use pillion_view::ask::Mention;
-    use pillion_view::changes::{ChangesAct, TakeBack};
+    use pillion_view::changes::{ChangesAct, Part};
     use serde_json::json;
 
     use super::*;
@@ -88,12 +88,12 @@ mod tests {
         let buffer = |uri: Value| json!({"uri": uri, "content": "", "isModified": true});
         let act = |uri: Value| {
             let params = json!({"id": "7", "uri": null, "notes": null, "buffers": [buffer(uri)]});
-            read::<TakeBack>(params).map(ChangesAct::TakeBack)
+            read::<Part>(params).map(ChangesAct::TakeBack)
         };
         let ChangesAct::TakeBack(taken) = act("file:///b".into()).unwrap() else {
             unreachable!("it is one");
         };
-        assert_eq!(taken.buffers[0].path, PathBuf::from("/b"));
+        assert_eq!(taken.meant.buffers[0].path, PathBuf::from("/b"));
         assert_eq!(
             (taken.meant.id.as_deref(), taken.meant.path),
             (Some("7"), None)

@@ -10,7 +10,7 @@ use lsp_server::Message;
 use pillion_protocol::{Dialect, FileDiagnostics, Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_view::ask::Mention;
-use pillion_view::changes::{ActDone, BufferEdit, BufferText, ChangesList, Meant, Row, TakeBack};
+use pillion_view::changes::{ActDone, BufferEdit, BufferText, ChangesList, Meant, Part, Row};
 use pillion_view::{
     Chosen, CloseReason, Diff, DiffId, EditorEvent, EndedTurn, Original, ProposalKey, Refusal,
     Reply, Ruling, Seen, SetPlace, Tell, Told,
@@ -335,7 +335,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             }
             "`pillion/keep` (request)" => check_shared::<Meant>(fields, &tables),
             "`pillion/keep` (request): Row" => check_shared::<Row>(fields, &tables),
-            "`pillion/takeBack` (request)" => check_shared::<TakeBack>(fields, &tables),
+            "`pillion/takeBack` (request)" => check_shared::<Part>(fields, &tables),
             "`pillion/takeBack` (request): Buffer" => check_shared::<BufferText>(fields, &tables),
             "`pillion/undo` (request)" | "`pillion/look` (request)" => {
                 check_shared::<Named>(fields, &tables);

@@ -319,9 +319,17 @@ fn what_an_agent_wrote_is_marked_in_the_buffer(version: EmacsVersion) {
         .agents_turn("again", |_| fs::write(&world.path, &text).unwrap());
     world.emacs.eval("(revert-buffer t t)");
     wait_marks(&world, "(6 \"five\\n\" \"\")");
+    // Lines of a buffer that is not saved are not those of the file.
+    world
+        .emacs
+        .eval("(progn (goto-char (point-min)) (insert \"mine\\n\"))");
     world
         .emacs
         .eval("(goto-char (overlay-start (car pillion-written--marks)))");
+    world.emacs.command("pillion-keep");
+    world.emacs.wait_said("the buffer differs from its file");
+    assert_eq!(world.home.states_of(2), ["unseen"]);
+    world.emacs.command("save-buffer");
     world.emacs.command("pillion-keep");
     wait_marks(&world, "");
     world.emacs.assert_no_errors();

@@ -21,7 +21,7 @@ use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, paus
 use pillion_view::ask::{
     Ask, GetReview, Mention, Refused, SendNotes, SetReview, ToolCall, Work, WorkStep,
 };
-use pillion_view::changes::{ChangesAct, Meant, TakeBack};
+use pillion_view::changes::{ChangesAct, Meant, Part};
 use pillion_view::{
     Attached, Client, Decide, EditorEvent, Options, Proposed, Reply, Shows, Tell, attach_to_running,
 };
@@ -522,9 +522,9 @@ fn a_view_that_an_agent_started_decides_nothing() {
         id: named(),
         ..Meant::default()
     };
-    let take_back = TakeBack {
+    let take_back = Part {
         meant: meant(),
-        ..TakeBack::default()
+        ..Part::default()
     };
     for act in [
         ChangesAct::Look(named()),

@@ -321,6 +321,21 @@ fn from_a_buffer_with_unsaved_changes_a_hunk_is_taken_out_of_the_buffer(version:
     world.kakoune.wait_value("%val{modified}", "true");
     world.kakoune.input("u");
     wait_text(&world, &path, &mine(AFTER));
+    // Its lines are not those of the file.
+    for keep in ["pillion-keep", "pillion-keep -file"] {
+        world.kakoune.input(&format!("2g:{keep}<ret>"));
+        let said = "the buffer differs from its file";
+        world.kakoune.pane().wait_for(said, SOON);
+        world.kakoune.input(":echo none<ret>");
+        world.kakoune.pane().wait_gone(said, SOON);
+    }
+    assert_eq!(world.home.states_of(1), ["unseen"]);
+    world.kakoune.input(":write<ret>");
+    world.kakoune.wait_value("%val{modified}", "false");
+    world.kakoune.input(":pillion-keep -file it is fine<ret>");
+    world.kakoune.pane().wait_for("1.1 a.txt: kept", SOON);
+    let said = ("1.1".to_owned(), "it is fine".to_owned());
+    assert_eq!(world.home.said_of(1), [said]);
     world.kakoune.assert_no_errors();
 }
 

@@ -499,9 +499,10 @@ fn a_buffer_is_read_again_before_anything_is_taken_back(version: NvimVersion) {
     world
         .home
         .agents_turn("again", |_| fs::write(&path, &next).unwrap());
-    world.nvim.command("PillionTakeBack");
-    wait_told(&world, "is read only now: the same again takes back");
+    world.nvim.command("PillionKeep!");
+    wait_told(&world, "look at it, then do the same again");
     wait_lines(&world, &next);
+    assert_eq!(world.home.states_of(2), ["unseen"]);
     let places: (u32, u32, bool) = world.nvim.lua(
         "return { vim.fn.line(\"'a\"), vim.fn.line('.'), vim.bo.modified }",
         json!([]),
@@ -512,6 +513,13 @@ fn a_buffer_is_read_again_before_anything_is_taken_back(version: NvimVersion) {
     wait_lines(&world, &next.replace("G\nG2", "g"));
     world.nvim.command("undo | undo");
     wait_lines(&world, AFTER);
+    // Its lines are not those of the file.
+    for command in ["PillionKeep", "PillionKeep!"] {
+        world.nvim.command("messages clear");
+        world.nvim.command(command);
+        wait_told(&world, "the buffer differs from its file");
+    }
+    assert_eq!(world.home.states_of(1)[0], "unseen");
     world.nvim.assert_no_errors();
 }
 

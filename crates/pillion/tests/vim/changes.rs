@@ -362,11 +362,10 @@ fn a_buffer_is_read_again_before_anything_is_taken_back(version: VimVersion) {
     world
         .home
         .agents_turn("again", |_| fs::write(&path, &next).unwrap());
-    world.vim.command("PillionTakeBack");
-    world
-        .vim
-        .wait_said("is read only now: the same again takes back");
+    world.vim.command("PillionKeep!");
+    world.vim.wait_said("look at it, then do the same again");
     wait_lines(&world, &next);
+    assert_eq!(world.home.states_of(2), ["unseen"]);
     let places: (u32, u32, u32) = world.vim.get("[line(\"'a\"), line('.'), &modified]");
     assert_eq!(places, (7, 9, 0));
     assert_eq!(read(&path), next);
@@ -374,6 +373,13 @@ fn a_buffer_is_read_again_before_anything_is_taken_back(version: VimVersion) {
     wait_lines(&world, &next.replace("G\nG2", "g"));
     world.vim.command("undo | undo");
     wait_lines(&world, AFTER);
+    // Its lines are not those of the file.
+    for command in ["PillionKeep", "PillionKeep!"] {
+        world.vim.command("echo 'none'");
+        world.vim.command(command);
+        world.vim.wait_said("the buffer differs from its file");
+    }
+    assert_eq!(world.home.states_of(1)[0], "unseen");
     world.vim.assert_no_errors();
 }
 

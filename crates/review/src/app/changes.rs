@@ -12,7 +12,7 @@ use pillion_protocol::verdict::Lines;
 use pillion_text::counted;
 use pillion_view::GLANCE;
 use pillion_view::changes::{
-    ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, Part, TakeBack,
+    ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, Part,
 };
 
 use super::acts::moved;
@@ -624,9 +624,9 @@ impl App {
             Act::Keep => ChangesAct::Keep(meant),
             Act::Undo => return self.undo_decision(),
             Act::Stage => ChangesAct::Stage(Part { meant, lines: None }),
-            _ => ChangesAct::TakeBack(TakeBack {
+            _ => ChangesAct::TakeBack(Part {
                 meant,
-                ..TakeBack::default()
+                ..Part::default()
             }),
         };
         if act.notes().is_empty() {

@@ -208,10 +208,10 @@ local function apply(change, sent)
   return false
 end
 
-local function act(method, params, sent)
+local function act(method, params)
   request.ask_for_person(method, params, function(result)
     for _, change in ipairs(result.edits or {}) do
-      if not apply(change, sent) then
+      if not apply(change, params.buffers) then
         notify.error("the buffer was edited meanwhile: nothing was taken out of it")
         request.ask("pillion/undo", { id = change.id })
       end
@@ -236,6 +236,20 @@ local function lines_here(call)
   return { first = first - 1, last = last - 1 }
 end
 
+--- True if a buffer had another text than its file: it is read now, and the person sees what they act on.
+local function is_read_only_now(buf)
+  if not buf or vim.bo[buf].modified then
+    return false
+  end
+  local tick = vim.api.nvim_buf_get_changedtick(buf)
+  require("pillion.reload").look_before({ [buf] = true })
+  local is_read = vim.api.nvim_buf_get_changedtick(buf) ~= tick
+  if is_read then
+    notify.warn("the file had changed on disk, and is read only now: look at it, then do the same again")
+  end
+  return is_read
+end
+
 --- Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the
 --- file in the window which stands there. A hunk is not kept by itself: `call.bang` keeps all of the change, in a file
 --- of the newest one.
@@ -250,20 +264,15 @@ function M.keep(typed, call)
     params.revision = entry.revision
     params.row = row_of(entry, typed)
   else
+    local this = vim.api.nvim_get_current_buf()
+    if is_read_only_now(this) then
+      return
+    end
     params.uri = file_here()
     params.at = not call.bang and lines_here(call) or nil
+    params.buffers = open_buffers(this)
   end
-  act("pillion/keep", params, {})
-end
-
---- True if a buffer had another text than its file: it is read now, and the person sees what they act on.
-local function is_read_only_now(buf)
-  if not buf or vim.bo[buf].modified then
-    return false
-  end
-  local tick = vim.api.nvim_buf_get_changedtick(buf)
-  require("pillion.reload").look_before({ [buf] = true })
-  return vim.api.nvim_buf_get_changedtick(buf) ~= tick
+  act("pillion/keep", params)
 end
 
 --- Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range,
@@ -289,23 +298,22 @@ function M.take_back(typed, call)
     params.lines = not call.bang and lines_here(call) or nil
   end
   if is_read_only_now(this) then
-    notify.warn("the file had changed on disk, and is read only now: the same again takes back")
     return
   end
   params.buffers = open_buffers(this)
-  act("pillion/takeBack", params, params.buffers)
+  act("pillion/takeBack", params)
 end
 
 --- Shows a change or a turn as diffs: the one that is named, or that under the cursor in the list, or else the newest
 --- turn.
 function M.look(word)
   local entry = entry_under_cursor() or {}
-  act("pillion/look", { id = word or entry.id or vim.NIL }, {})
+  act("pillion/look", { id = word or entry.id or vim.NIL })
 end
 
 --- Undoes what was done with a change or a turn, or what was done last.
 function M.undo(word)
-  act("pillion/undo", { id = word or vim.NIL }, {})
+  act("pillion/undo", { id = word or vim.NIL })
 end
 
 return M

@@ -198,8 +198,8 @@ def OnDone(result: dict<any>, sent: list<dict<any>>)
   written.Refresh()
 enddef
 
-def Act(method: string, params: dict<any>, sent: list<dict<any>>)
-  request.AskForPerson(method, params, (result) => OnDone(result, sent))
+def Act(method: string, params: dict<any>)
+  request.AskForPerson(method, params, (result) => OnDone(result, get(params, 'buffers', [])))
 enddef
 
 # How the line came under the cursor, if it is meant: what is named in what was typed is meant wherever the cursor is.
@@ -213,7 +213,11 @@ enddef
 export def Keep(typed: string, bang: bool)
   var params: dict<any> = {typed: typed}
   if !IsInList()
+    if IsReadOnlyNow(bufnr())
+      return
+    endif
     extend(params, FileHere())
+    params.buffers = OpenBuffers(bufnr())
     if !bang
       extend(params, {at: {first: line('.') - 1, last: line('.') - 1}})
     endif
@@ -225,7 +229,7 @@ export def Keep(typed: string, bang: bool)
       extend(params, {id: entry.id, revision: entry.revision})->extend(RowOf(typed))
     endif
   endif
-  Act('pillion/keep', params, [])
+  Act('pillion/keep', params)
 enddef
 
 # True if a buffer had another text than its file: it is read now, and the person sees what they act on.
@@ -235,7 +239,11 @@ def IsReadOnlyNow(buf: number): bool
   endif
   const tick = getbufvar(buf, 'changedtick')
   reload.LookAt([buf])
-  return getbufvar(buf, 'changedtick') != tick
+  const is_read = getbufvar(buf, 'changedtick') != tick
+  if is_read
+    notify.Warn('the file had changed on disk, and is read only now: look at it, then do the same again')
+  endif
+  return is_read
 enddef
 
 # Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range, or
@@ -265,20 +273,19 @@ export def TakeBack(typed: string, about: dict<any>)
     endif
   endif
   if IsReadOnlyNow(own)
-    notify.Warn('the file had changed on disk, and is read only now: the same again takes back')
     return
   endif
   params.buffers = OpenBuffers(own)
-  Act('pillion/takeBack', params, params.buffers)
+  Act('pillion/takeBack', params)
 enddef
 
 # Shows a change or a turn as diffs: the one that is named, or that under the cursor in the list, or else the newest turn.
 export def Look(word: string)
   const id = word != '' || !IsInList() ? word : get(EntryUnderCursor(), 'id', '')
-  Act('pillion/look', id == '' ? {} : {id: id}, [])
+  Act('pillion/look', id == '' ? {} : {id: id})
 enddef
 
 # Undoes what was done with a change or a turn, or what was done last.
 export def Undo(word: string)
-  Act('pillion/undo', word == '' ? {} : {id: word}, [])
+  Act('pillion/undo', word == '' ? {} : {id: word})
 enddef

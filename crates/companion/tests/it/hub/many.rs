@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pillion_view::ask::GetReview;
-use pillion_view::changes::{ActDone, ChangesAct, Meant, TakeBack};
+use pillion_view::changes::{ActDone, ChangesAct, Meant, Part};
 
 use super::*;
 
@@ -186,9 +186,9 @@ async fn the_hub_answers_while_twenty_thousand_changes_are_recorded_and_judged()
     let keep = front.act(ChangesAct::Keep(meant.clone()));
     askers.during("all is kept", keep).await;
     askers.during("it is listed", front.listed("kept")).await;
-    let back = TakeBack {
+    let back = Part {
         meant,
-        ..TakeBack::default()
+        ..Part::default()
     };
     let back = front.act(ChangesAct::TakeBack(back));
     askers.during("all is taken back", back).await;

@@ -229,6 +229,48 @@ fn a_file_with_two_names_is_completed() {
     .kill_both();
 }
 
+/// What was done before stays, if anything was written.
+#[test]
+fn undo_without_a_name_means_what_was_cut_off() {
+    let scene = Scene {
+        before: |folder| write(folder, "a.txt", LINES),
+        work: |folder| {
+            write(folder, "a.txt", &LINES.replace("two", "2"));
+            write(folder, "new.txt", "new\n");
+        },
+        then: |folder| {
+            let text = LINES.replace("two", "2").replace("seven", "mine");
+            write(folder, "a.txt", &text);
+        },
+        is_in_place: false,
+    };
+    let (mut moments, mut cut_off) = (0, 0);
+    loop {
+        let (world, from) = scene.play();
+        world.turn(|folder| write(folder, "kept.txt", "kept\n"));
+        world.sandbox.run(["keep", "2"]).expect(0);
+        let mut killed = world.sandbox.command(["revert", "1"]);
+        quiet(&mut killed);
+        let was_killed = killed_before(&mut killed, moments + 1);
+        let shown = format!("killed before its change {}", moments + 1);
+        let is_written = from
+            .iter()
+            .any(|(path, it)| world.tree().get(path) != Some(it));
+        world.sandbox.run(["undo"]).expect(0);
+        let tree = world.tree();
+        let is_as_before = |(path, it)| tree.get(path) == Some(it);
+        assert!(from.iter().all(is_as_before), "{shown}: {tree:?}");
+        let state = if is_written { "kept" } else { "unseen" };
+        assert_eq!(world.sandbox.home.states_of(2), [state], "{shown}");
+        if !was_killed {
+            break;
+        }
+        cut_off += usize::from(is_written);
+        moments += 1;
+    }
+    assert!(cut_off > 3, "it was cut off {cut_off} times");
+}
+
 #[test]
 fn what_a_person_made_of_a_change_they_looked_at() {
     let scene = Scene {

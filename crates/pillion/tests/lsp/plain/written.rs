@@ -173,6 +173,9 @@ fn what_an_editor_still_shows_as_it_was_is_taken_back_on_disk() {
     choose(&mut world, &uri, 1, "Take this hunk back");
     said(&mut world, "have the editor read the file again first");
     assert_eq!(read(&path), AFTER);
+    choose(&mut world, &uri, 1, "Keep");
+    said(&mut world, "the buffer differs from its file");
+    assert_eq!(world.sandbox.home.states_of(1), ["unseen"]);
     choose(&mut world, &uri, 1, "Take the file back");
     said(&mut world, "1.1 a.txt: taken back");
     world.diagnostics(&uri, <[Value]>::is_empty);

@@ -2,7 +2,7 @@
 
 use pillion_protocol::Note;
 use pillion_view::changes::{
-    ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, TakeBack,
+    ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, Part,
 };
 
 use super::*;
@@ -102,9 +102,9 @@ fn each_key_is_about_the_line_with_the_cursor_as_it_was_listed() {
     );
     person.press("n");
     let taken = |id: &str, revision: &str| {
-        ChangesAct::TakeBack(TakeBack {
+        ChangesAct::TakeBack(Part {
             meant: meant(id, revision),
-            ..TakeBack::default()
+            ..Part::default()
         })
     };
     assert_eq!(acts(person.press("r")), [taken("8.3", "r8.3")], "not text");
@@ -349,9 +349,9 @@ fn a_reason_is_typed_before_it_is_taken_back_and_keys_mean_nothing_else() {
     person.press("kR");
     see(&mut person);
     let taken = |id: &str, revision: &str, notes: &[&str]| {
-        ChangesAct::TakeBack(TakeBack {
+        ChangesAct::TakeBack(Part {
             meant: with_notes(meant(id, revision), notes),
-            ..TakeBack::default()
+            ..Part::default()
         })
     };
     let typed = ["a r z S"];
@@ -402,9 +402,9 @@ fn a_note_waits_for_the_decision_about_its_line() {
     see(&mut person);
     person.press("Rno");
     see(&mut person);
-    let taken = ChangesAct::TakeBack(TakeBack {
+    let taken = ChangesAct::TakeBack(Part {
         meant: with_notes(meant("8", "t8"), &["no", "all of it"]),
-        ..TakeBack::default()
+        ..Part::default()
     });
     assert_eq!(acts(person.key(KeyCode::Enter)), [taken]);
 }
@@ -476,9 +476,9 @@ fn a_turn_takes_the_notes_on_its_changes_with_it() {
     assert_eq!(acts(effects), [kept]);
     person.happens(done);
     see(&mut person);
-    let rest = ChangesAct::TakeBack(TakeBack {
+    let rest = ChangesAct::TakeBack(Part {
         meant: with_notes(meant("8", "t8"), &["src/8.1.rs: once more"]),
-        ..TakeBack::default()
+        ..Part::default()
     });
     assert_eq!(acts(person.press("ry")), [rest]);
 }
@@ -575,9 +575,9 @@ fn the_reason_goes_before_all_notes() {
         see(&mut person);
         person.press("Rwhy");
         see(&mut person);
-        let taken = ChangesAct::TakeBack(TakeBack {
+        let taken = ChangesAct::TakeBack(Part {
             meant: with_notes(meant(row.0, row.1), expected),
-            ..TakeBack::default()
+            ..Part::default()
         });
         assert_eq!(acts(person.key(KeyCode::Enter)), [taken]);
     }
@@ -643,9 +643,9 @@ fn a_turn_of_several_files_is_decided_by_an_answer() {
         (
             'r',
             "turn 8: y takes 2 or more files back",
-            ChangesAct::TakeBack(TakeBack {
+            ChangesAct::TakeBack(Part {
                 meant: meant("8", "t8"),
-                ..TakeBack::default()
+                ..Part::default()
             }),
         ),
     ] {
