@@ -208,6 +208,8 @@ struct LastScan {
     found: Scan,
     /// When it began, since 1970.
     at: Duration,
+    /// Those of the folders that are not watched in which nothing can have been before it was known what else is there.
+    new_built: HashSet<PathBuf>,
     /// The folders that could not be read and of which nobody knows what was in them before.
     unknown: Vec<PathBuf>,
     /// True if the text of a file could not be read or stored.
@@ -217,12 +219,15 @@ struct LastScan {
 impl LastScan {
     /// Returns true if this file is in a folder that was not looked through.
     fn has_missed(&self, path: &Path) -> bool {
-        self.may_have_had(path) || self.found.unread.iter().any(|it| path.starts_with(it))
+        let mut new = self.new_built.iter().chain(&self.found.unread);
+        self.may_have_had(path) || new.any(|it| path.starts_with(it))
     }
 
     /// Returns true if it may have been in such a folder for long.
     fn may_have_had(&self, path: &Path) -> bool {
-        let mut folders = self.found.built.iter().chain(&self.unknown);
+        let built = self.found.built.iter();
+        let built = built.filter(|it| !self.new_built.contains(*it));
+        let mut folders = built.chain(&self.unknown);
         let deepest = |folders: &[PathBuf]| {
             let around = folders.iter().filter(|it| path.starts_with(it));
             around.map(|it| it.components().count()).max()
@@ -420,6 +425,15 @@ impl Table {
         // Where folders were looked through before, one that is closed now was open or not there.
         unknown.retain(|it| folders.is_empty() || former.unknown.contains(it));
         self.last.unknown = unknown;
+        // Who takes over from another process knows no folders yet.
+        let is_sure = !folders.is_empty() && !former.found.is_cut;
+        let were: HashSet<_> = former.found.built.iter().collect();
+        let is_new = |it: &&PathBuf| match were.contains(*it) {
+            true => former.new_built.contains(*it),
+            false => is_sure && !former.may_have_had(it),
+        };
+        let built = self.last.found.built.iter();
+        self.last.new_built = built.filter(is_new).cloned().collect();
         let moves = self.note_heads(&repositories);
         if !self.is_filled {
             self.fill(changed, &repositories, now);

@@ -88,6 +88,9 @@ impl TakeBackError {
         let hint = match self {
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
             Self::Unsaved(_) => "Save it or discard the changes.",
+            Self::VersionControl(_) => {
+                "If its folder should be no repository, move HEAD, objects and refs in it aside, and give the command again."
+            }
             Self::Secret(_) => "Delete it yourself if it should go.",
             Self::Incomparable(_) | Self::Folder(_) => ASIDE,
             Self::Save(SaveError::OtherName(_)) => {

@@ -406,12 +406,9 @@ impl Change {
                 }
             }
             ChangeState::Accepted | ChangeState::Kept | ChangeState::Edited => {
-                let written = judged.and_then(Judged::last_written);
-                if self.after == *now || written == Some(now) {
-                    let is_kept = state != ChangeState::Accepted;
-                    let state = now.clone();
-                    self.decided = Some(DecidedText { state, is_kept });
-                }
+                let is_kept = state != ChangeState::Accepted;
+                let state = now.clone();
+                self.decided = Some(DecidedText { state, is_kept });
             }
             _ => {}
         }

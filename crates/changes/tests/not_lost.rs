@@ -966,14 +966,30 @@ fn no_name_and_no_mark_hides_what_an_agent_does() {
     }
 }
 
-/// What is written where a mark was until then is listed, but nobody knows what was there before; what was there is not.
+/// What is written where a mark was until then is listed, but nobody knows what was there before; what was there is not. Where the
+/// folder was made in the meantime, all of it is new.
 #[test]
 fn a_mark_that_is_taken_away_hides_nothing_that_is_written_with_that() {
+    let mark = "mkdir nw; touch nw/CACHEDIR.TAG; printf old > nw/old; sleep 0.1";
     for agent in BOTH {
         let mut lab = Lab::new();
         lab.write("f", "x");
-        let mark = "mkdir nw; touch nw/CACHEDIR.TAG; printf old > nw/old; sleep 0.1";
+        let before = lab.copy();
         lab.turn(agent, |lab| lab.shell(mark));
+        lab.turn(agent, |lab| lab.shell("echo y > f"));
+        let unmark = "rm nw/CACHEDIR.TAG; printf x > nw/run.sh";
+        let kept = lab.turn(agent, |lab| lab.shell(unmark)).unwrap();
+        let mut shown = lab.shown(&kept);
+        shown.sort();
+        assert_eq!(shown, ["nw/old (new)", "nw/run.sh (new)"], "{agent:?}");
+        lab.act(Act::TakeBack, kept.turn.number);
+        lab.write("f", "x");
+        assert_eq!(lab.copy(), before, "{agent:?}");
+    }
+    for agent in BOTH {
+        let mut lab = Lab::new();
+        lab.write("f", "x");
+        lab.shell(mark);
         let unmark = "sleep 0.1; rm nw/CACHEDIR.TAG; printf x > nw/run.sh";
         let kept = lab.turn(agent, |lab| lab.shell(unmark)).unwrap();
         let shown = lab.shown(&kept);

@@ -6,8 +6,8 @@
 mod shared;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -423,7 +423,7 @@ fn what_is_written_back_is_taken_back_before_that_is_kept() {
 fn what_was_cut_off_is_the_last_act() {
     let with_mine = |text: &str| text.replace('3', "mine");
     for (now, left) in [
-        (NEW.to_owned(), NEW.replacen('X', "1", 1)),
+        (NEW.to_owned(), NEW.replace("one", "1")),
         (with_mine(NEW), with_mine(OLD)),
         (NEW.to_owned(), OLD.to_owned()),
     ] {
@@ -457,6 +457,69 @@ fn what_was_cut_off_is_the_last_act() {
         }
         lab.last().unwrap_err();
         assert_eq!(lab.text("a").as_ref(), Some(&now));
+    }
+}
+
+/// Whatever the person made of the first part in between. Where both have written the same lines, it is left out.
+#[test]
+fn what_another_agent_has_written_between_two_calls_stays() {
+    for (steps, lines, mode) in [
+        ("1:1=one 2:5=five 1:9=nine", "1 five 9", 0o644),
+        ("1:1=one 2:5=five 2:end 1:9=nine", "1 five 9", 0o644),
+        (
+            "2:7=7 1:1=one 2:5=five 1:9=nine 2:5=V 1:3=3",
+            "1 V 9",
+            0o644,
+        ),
+        ("1:1=one 2:chmod 1:9=nine", "1 5 9", 0o755),
+        ("1:1=one back 2:5=five 1:9=nine", "1 five 9", 0o644),
+        ("1:1=one keep 2:5=five 1:9=nine", "one five 9", 0o644),
+        ("1:1=one keep back 2:5=five 1:9=nine", "1 five 9", 0o644),
+        ("1:1=one 2:one=ONE 1:9=nine", "ONE 5 nine", 0o644),
+        ("1:1=one 2:rm 1:9=nine", "nine", 0o644),
+    ] {
+        let mut lab = Lab::new();
+        lab.write("a", "1\n-\n5\n-\n9\n");
+        let path = lab.root.join("a");
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        for (number, agent) in [(1, "claude"), (2, "codex")] {
+            lab.recorder.begin(number, agent, "").unwrap();
+            lab.recorder.before(number, agent, shell("0")).unwrap();
+            lab.recorder.after(number, "0", |_| Vec::new()).unwrap();
+        }
+        for step in steps.split(' ') {
+            let Some((number, what)) = step.split_once(':') else {
+                let act = if step == "keep" {
+                    Act::Keep
+                } else {
+                    Act::TakeBack
+                };
+                lab.act(act, &[name("1.1")]).unwrap();
+                continue;
+            };
+            let number = number.parse().unwrap();
+            if what == "end" {
+                lab.recorder.end(number).unwrap();
+                continue;
+            }
+            let agent = ["", "claude", "codex"][usize::try_from(number).unwrap()];
+            lab.recorder.before(number, agent, shell(step)).unwrap();
+            match what.split_once('=') {
+                Some((from, to)) => {
+                    let text = lab.text("a").unwrap_or_else(|| format!("{from}\n"));
+                    lab.write("a", &text.replace(from, to));
+                }
+                None if what == "rm" => fs::remove_file(&path).unwrap(),
+                None => fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap(),
+            }
+            lab.recorder.after(number, step, |_| Vec::new()).unwrap();
+        }
+        lab.recorder.end(1).unwrap();
+        lab.act(Act::TakeBack, &[name("1")]).unwrap();
+        let left = lab.text("a").unwrap().replace("\n-", "").replace('\n', " ");
+        assert_eq!(left.trim_end(), lines, "{steps}");
+        let is = path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(is, mode, "{steps}");
     }
 }
 

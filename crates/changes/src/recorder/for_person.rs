@@ -163,12 +163,27 @@ impl Change {
         }
         let was_accepted = self.accepted.as_ref() == Some(&self.after);
         self.after = saved.after.clone();
+        self.is_mixed |= !self.begins_after((&saved.before, &saved.after), store);
+        let decided = self.decided.as_ref().filter(|it| !it.is_kept);
+        if was_accepted {
+            self.accepted = Some(self.after.clone());
+        } else if let Some(decided) = decided {
+            self.accepted = Some(decided.state.clone());
+        }
+    }
+
+    /// Somebody else has made the one state of the file of the other: what was there before this change gets the same. Returns false
+    /// if both have changed the same lines.
+    pub(super) fn begins_after(
+        &mut self,
+        (former, now): (&FileState, &FileState),
+        store: &Store,
+    ) -> bool {
         let text = |state: &FileState| store.get(state.text()?).ok().map(Text::new);
         let merged = |before: &FileState| {
-            let FileState::File { mode, .. } = *before else {
-                return None;
-            };
-            let [former, now] = [&saved.before, &saved.after].map(text);
+            let is_same_mode = former.mode() == now.mode();
+            let mode = if is_same_mode { before } else { now }.mode()?;
+            let [former, now] = [former, now].map(text);
             let merged = merge::texts(&former?, &now?, &text(before)?);
             let size = merged.text.len() as u64;
             let text = { merged.conflicts == 0 }.then(|| store.put(&merged.text).ok());
@@ -179,15 +194,9 @@ impl Change {
             let state = merged(&it.state)?;
             Some(DecidedText { state, ..it })
         });
-        match merged(&self.before) {
-            Some(before) => self.before = before,
-            None => self.is_mixed = true,
-        }
-        let decided = self.decided.as_ref().filter(|it| !it.is_kept);
-        if was_accepted {
-            self.accepted = Some(self.after.clone());
-        } else if let Some(decided) = decided {
-            self.accepted = Some(decided.state.clone());
-        }
+        let before = merged(&self.before);
+        let is_merged = before.is_some();
+        self.before = before.unwrap_or_else(|| self.before.clone());
+        is_merged
     }
 }

@@ -381,7 +381,7 @@ fn lines_of_a_file_in_latin_1_are_taken_back_as_they_are_shown() {
         0..1,
         text(&path, "A\n\u{fffd}\n", false),
     ));
-    assert!(other.unwrap_err().contains("has changed since"));
+    assert!(other.unwrap_err().contains("differs from its file"));
     lab.act(lines(in_file(&path), 0..1, text(&path, "A\né\n", false)))
         .unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"a\n\xe9\n");
@@ -402,7 +402,7 @@ fn a_last_line_that_only_the_editor_ends_is_no_other_text() {
         for other in [format!("{after}\n\n"), format!("{after}x\n"), "\n".into()] {
             let refused = lab.act(lines(in_file(&path), 0..1, text(&path, &other, false)));
             let refused = refused.unwrap_err();
-            assert!(refused.contains("has changed since"), "{refused}");
+            assert!(refused.contains("differs from its file"), "{refused}");
         }
         let held = format!("{after}{end}");
         lab.act(lines(in_file(&path), 0..1, text(&path, &held, false)))
@@ -414,7 +414,7 @@ fn a_last_line_that_only_the_editor_ends_is_no_other_text() {
     let path = lab.path();
     let shorter = AFTER.trim_end();
     let refused = lab.act(lines(in_file(&path), 0..2, text(&path, shorter, false)));
-    assert!(refused.unwrap_err().contains("has changed since"));
+    assert!(refused.unwrap_err().contains("differs from its file"));
 }
 
 #[test]
@@ -859,9 +859,11 @@ fn nothing_is_taken_out_of_a_buffer_that_is_behind_but_of_the_file() {
         );
         assert_eq!(lab.state(0), "unseen");
         let all = ChangesAct::TakeBack(Part {
-            meant: in_file(&path),
+            meant: Meant {
+                buffers,
+                ..in_file(&path)
+            },
             lines: None,
-            buffers,
         });
         let done = lab.act(all).unwrap();
         assert!(
@@ -1032,9 +1034,11 @@ fn words_of_which_nothing_is_decided_are_not_done() {
 fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
     let whole = |path: &Path, buffers| {
         ChangesAct::TakeBack(Part {
-            meant: in_file(path),
+            meant: Meant {
+                buffers,
+                ..in_file(path)
+            },
             lines: None,
-            buffers,
         })
     };
     let hunk =

@@ -314,9 +314,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 "  … and {more} more: `pillion changes {turn}` lists all of the turn"
             )?;
         }
-        for uncovered in &kept.turn.uncovered {
-            writeln!(out, "  not watched: {}", visible::one_line(uncovered))?;
-        }
+        say_uncovered(&mut out, kept)?;
     }
     for turn in &unkept {
         if !is_empty {
@@ -331,8 +329,16 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     if is_empty && !is_unrecorded && is_caught_up {
         writeln!(out, "{}", kept::none_unseen(&store, &turns))?;
+        turns
+            .last()
+            .map_or(Ok(()), |it| say_uncovered(&mut out, it))?;
     }
     Ok(())
+}
+
+fn say_uncovered(out: &mut impl Write, kept: &Kept) -> io::Result<()> {
+    let mut uncovered = kept.turn.uncovered.iter();
+    uncovered.try_for_each(|it| writeln!(out, "  not watched: {}", visible::one_line(it)))
 }
 
 /// The columns before the name of the file.
