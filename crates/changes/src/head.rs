@@ -79,7 +79,9 @@ impl Move {
         if let Remark::Head { is_lost, .. } = &mut self.remark {
             *is_lost = has_lost;
         }
-        let is_said = self.is_elsewhere || has_lost || (self.is_stash && has_any);
+        // Jujutsu moves it with each commit, too, and then no file came with that.
+        let is_moved = self.is_elsewhere && (has_any || self.tracked.is_some());
+        let is_said = is_moved || has_lost || (self.is_stash && has_any);
         is_said.then_some(self.remark)
     }
 

@@ -465,6 +465,37 @@ fn what_is_said_of_a_turn_of_which_nothing_else_is_left_can_be_dismissed() {
     }
 }
 
+/// A commit of what an earlier call has written moves HEAD, and no file comes with that. What one command has changed and committed
+/// cannot be told from what it brought here.
+#[test]
+fn a_commit_of_jujutsus_is_said_if_files_have_changed_in_the_same_command() {
+    for is_at_once in [false, true] {
+        let tree = repository(false);
+        fs::create_dir(tree.root.join(".jj")).unwrap();
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        let edit = || fs::write(tree.root.join("a"), "agent\n").unwrap();
+        if !is_at_once {
+            call(&mut recorder, true, edit);
+        }
+        call(&mut recorder, true, || {
+            if is_at_once {
+                edit();
+            }
+            // What Jujutsu writes into the log.
+            shell_does(
+                &tree,
+                "git add a; new=$(git -c user.name=a -c user.email=a@b commit-tree -p HEAD -m 3 $(git write-tree)); \
+                 git update-ref -m 'export from jj' HEAD $new",
+            );
+        });
+        assert_eq!(remarks(&tree).len(), usize::from(is_at_once));
+        let kept = Kept::read(&tree.store, 1).unwrap();
+        let by_head: Vec<_> = kept.turn.changes.iter().map(|it| it.is_by_head).collect();
+        assert_eq!(by_head, [is_at_once]);
+    }
+}
+
 /// They write no file.
 #[test]
 fn a_commit_and_a_new_branch_are_no_such_moves() {

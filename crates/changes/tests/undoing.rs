@@ -463,23 +463,25 @@ fn what_was_cut_off_is_the_last_act() {
 /// Whatever the person made of the first part in between. Where both have written the same lines, it is left out.
 #[test]
 fn what_another_agent_has_written_between_two_calls_stays() {
-    for (steps, lines, mode) in [
-        ("1:1=one 2:5=five 1:9=nine", "1 five 9", 0o644),
-        ("1:1=one 2:5=five 2:end 1:9=nine", "1 five 9", 0o644),
+    for (steps, expected, mode) in [
+        ("1:1=one 2:5=five 1:9=nine", "1 five 7 9", 0o644),
+        ("1:1=one 2:5=five 2:end 1:9=nine", "1 five 7 9", 0o644),
         (
-            "2:7=7 1:1=one 2:5=five 1:9=nine 2:5=V 1:3=3",
-            "1 V 9",
+            "1:1=one 2:5=five 1:9=nine 2:five=V 1:nine=NINE",
+            "1 V 7 9",
             0o644,
         ),
-        ("1:1=one 2:chmod 1:9=nine", "1 5 9", 0o755),
-        ("1:1=one back 2:5=five 1:9=nine", "1 five 9", 0o644),
-        ("1:1=one keep 2:5=five 1:9=nine", "one five 9", 0o644),
-        ("1:1=one keep back 2:5=five 1:9=nine", "1 five 9", 0o644),
-        ("1:1=one 2:one=ONE 1:9=nine", "ONE 5 nine", 0o644),
+        ("1:1=one 2:chmod 1:9=nine", "1 5 7 9", 0o755),
+        ("1:1=one 2:5=five P:7=mine", "1 five mine 9", 0o644),
+        ("1:1=one 2:5=five P:7=mine 1:9=nine", "1 five mine 9", 0o644),
+        ("1:1=one back 2:5=five 1:9=nine", "1 five 7 9", 0o644),
+        ("1:1=one keep 2:5=five 1:9=nine", "one five 7 9", 0o644),
+        ("1:1=one keep back 2:5=five 1:9=nine", "1 five 7 9", 0o644),
+        ("1:1=one 2:one=ONE 1:9=nine", "ONE 5 7 nine", 0o644),
         ("1:1=one 2:rm 1:9=nine", "nine", 0o644),
     ] {
         let mut lab = Lab::new();
-        lab.write("a", "1\n-\n5\n-\n9\n");
+        lab.write("a", "1\n-\n5\n-\n7\n-\n9\n");
         let path = lab.root.join("a");
         fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
         for (number, agent) in [(1, "claude"), (2, "codex")] {
@@ -497,6 +499,17 @@ fn what_another_agent_has_written_between_two_calls_stays() {
                 lab.act(act, &[name("1.1")]).unwrap();
                 continue;
             };
+            let lines = what.split_once('=');
+            let write = |lab: &Lab| {
+                let (from, to) = lines.unwrap();
+                let text = lab.text("a").unwrap_or_else(|| format!("{from}\n"));
+                lab.write("a", &text.replace(from, to));
+            };
+            if number == "P" {
+                write(&lab);
+                lab.recorder.saved(&path).unwrap();
+                continue;
+            }
             let number = number.parse().unwrap();
             if what == "end" {
                 lab.recorder.end(number).unwrap();
@@ -504,11 +517,8 @@ fn what_another_agent_has_written_between_two_calls_stays() {
             }
             let agent = ["", "claude", "codex"][usize::try_from(number).unwrap()];
             lab.recorder.before(number, agent, shell(step)).unwrap();
-            match what.split_once('=') {
-                Some((from, to)) => {
-                    let text = lab.text("a").unwrap_or_else(|| format!("{from}\n"));
-                    lab.write("a", &text.replace(from, to));
-                }
+            match lines {
+                Some(_) => write(&lab),
                 None if what == "rm" => fs::remove_file(&path).unwrap(),
                 None => fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap(),
             }
@@ -517,7 +527,7 @@ fn what_another_agent_has_written_between_two_calls_stays() {
         lab.recorder.end(1).unwrap();
         lab.act(Act::TakeBack, &[name("1")]).unwrap();
         let left = lab.text("a").unwrap().replace("\n-", "").replace('\n', " ");
-        assert_eq!(left.trim_end(), lines, "{steps}");
+        assert_eq!(left.trim_end(), expected, "{steps}");
         let is = path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(is, mode, "{steps}");
     }

@@ -12,7 +12,7 @@ use crate::scan::Stat;
 use crate::state::{FileState, Stage, Writing};
 use crate::store::{Store, StoreError};
 use crate::table::Difference;
-use crate::turn::{Change, DecidedText, Judgement};
+use crate::turn::{Author, Change, ChangeState, DecidedText, Judged, Judgement};
 
 /// A save that comes so soon after an editor's word that it has read a file may have been written before that word was heard.
 const SOON: Duration = Duration::from_secs(1);
@@ -98,13 +98,17 @@ impl Recorder {
             }
             let judged = number
                 .and_then(|number| judgements(&mut self.judged, number, &self.store))
-                .and_then(|judged| change.counting(judged.of(change.number)));
-            let is_its_own = judged.is_some_and(|it| {
+                .and_then(|judged| judged.of(change.number));
+            let is_its_own = change.counting(judged).is_some_and(|it| {
                 let is_back = it.judgement == Judgement::TakenBack;
                 let is_written = it.last_written() == Some(&difference.after);
                 is_back || is_written
             });
             if !is_its_own {
+                // Otherwise, a look has found it before.
+                if change.after != difference.after {
+                    change.passes_over(&difference.before, judged, &self.store);
+                }
                 change.written_for_person(difference, &self.store);
             }
         }
@@ -172,13 +176,20 @@ impl Change {
         }
     }
 
+    /// An agent in another turn has written since this change what is there now: that is none of it. Where both have written the same
+    /// lines, it is unclear.
+    pub(super) fn passes_over(&mut self, now: &FileState, judged: Option<&Judged>, store: &Store) {
+        let left = self.counting(judged).and_then(Judged::last_written);
+        let left = left.unwrap_or(&self.after).clone();
+        let is_back = self.state(judged) == ChangeState::TakenBack;
+        if left != *now && !is_back && !self.begins_after((&left, now), store) {
+            self.by = Author::Unclear;
+        }
+    }
+
     /// Somebody else has made the one state of the file of the other: what was there before this change gets the same. Returns false
     /// if both have changed the same lines.
-    pub(super) fn begins_after(
-        &mut self,
-        (former, now): (&FileState, &FileState),
-        store: &Store,
-    ) -> bool {
+    fn begins_after(&mut self, (former, now): (&FileState, &FileState), store: &Store) -> bool {
         let text = |state: &FileState| store.get(state.text()?).ok().map(Text::new);
         let merged = |before: &FileState| {
             let is_same_mode = former.mode() == now.mode();

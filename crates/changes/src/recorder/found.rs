@@ -13,7 +13,7 @@ use crate::remark::Remark;
 use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store};
 use crate::table::{Difference, Table};
-use crate::turn::{Author, ChangeState, Judged};
+use crate::turn::Author;
 
 impl Recorder {
     /// There is this to say of the turns in which it came about.
@@ -132,7 +132,7 @@ impl Recorder {
                 continue;
             };
             let others = by_others.get_or_insert_with(|| self.written_by_others(session));
-            let mut by = match others.contains(&difference.path) {
+            let by = match others.contains(&difference.path) {
                 true => Author::Unclear,
                 false => by,
             };
@@ -149,17 +149,8 @@ impl Recorder {
             if let Some((turn, change)) = number.zip(session.change(&difference.path)) {
                 let judged = judgements(&mut self.judged, turn, &self.store);
                 let judged = judged.and_then(|it| it.of(change.number));
-                let now = &difference.before;
-                let left = change.counting(judged).and_then(Judged::last_written);
-                let left = left.unwrap_or(&change.after).clone();
-                // An agent in another turn has written in between.
-                if left != *now
-                    && change.state(judged) != ChangeState::TakenBack
-                    && !change.begins_after((&left, now), &self.store)
-                {
-                    by = Author::Unclear;
-                }
-                change.goes_on_from(now, judged);
+                change.passes_over(&difference.before, judged, &self.store);
+                change.goes_on_from(&difference.before, judged);
             }
             session.note(difference, by, moved_from);
         }
