@@ -46,6 +46,29 @@ fn a_file_with_any_name_is_listed_shown_and_taken_back() {
     }
 }
 
+/// Also where there is nothing else to see.
+#[test]
+fn what_was_not_watched_is_said_as_long_as_its_turn_is_the_last() {
+    let world = World::new();
+    world.turn(|folder| {
+        fs::create_dir(folder.join("node_modules")).unwrap();
+        fs::write(folder.join("node_modules/new.js"), "new\n").unwrap();
+        fs::write(folder.join("a.txt"), "new\n").unwrap();
+    });
+    let listed = || world.sandbox.run(["changes"]).expect(0).stdout.clone();
+    let unwatched = "  not watched: generated folders: node_modules\n";
+    assert!(listed().ends_with(unwatched), "{}", listed());
+    world.sandbox.run(["keep", "1"]).expect(0);
+    let none = "there are no unseen changes here\n";
+    assert_eq!(listed(), format!("{none}{unwatched}"));
+    world.turn(|folder| {
+        fs::remove_dir_all(folder.join("node_modules")).unwrap();
+        fs::write(folder.join("b.txt"), "new\n").unwrap();
+    });
+    world.sandbox.run(["keep", "2"]).expect(0);
+    assert_eq!(listed(), none);
+}
+
 /// What kind of change it is, whose, since when, and if it can be taken back.
 #[test]
 fn a_change_is_described_for_programs_and_one_of_permissions_counts_no_lines() {
