@@ -59,8 +59,8 @@ pub struct Move {
 }
 
 impl Move {
-    /// Returns whether git has a copy of what a file was before, if the file came with this: it has the text of git's index, and that
-    /// is not what was added to it. Both are the facts about the file.
+    /// Returns whether a commit has a copy of what a file was before, if the file came with this: it has the text of git's index, and
+    /// that is not what was added to it. Both are the facts about the file.
     pub fn has_copy(&self, path: &Path, before: Option<&Stat>, now: Option<&Stat>) -> Option<bool> {
         if !path.starts_with(&self.work_tree) {
             return None;
@@ -70,12 +70,13 @@ impl Move {
         };
         let [was, is] = tracked.each_ref().map(|tracked| tracked.get(path));
         let was_clean = before.is_none_or(|stat| was.is_some_and(|was| was.is_clean(stat)));
-        self.has_written(was, is, now)
-            .then_some(was_clean || self.is_stash)
+        self.has_written(was, is, now).then_some(was_clean)
     }
 
     /// The things that there are to say of it, if any file came with it, and if git has no copy of what was there.
     pub fn remark(mut self, has_any: bool, has_lost: bool) -> Option<Remark> {
+        // A stash has it, until it is dropped.
+        let has_lost = has_lost && !self.is_stash;
         if let Remark::Head { is_lost, .. } = &mut self.remark {
             *is_lost = has_lost;
         }
@@ -90,9 +91,13 @@ impl Move {
         match (is, now) {
             (Some(is), Some(now)) => {
                 let is_restored = was.is_some_and(|was| was.is_same(is));
-                is.is_clean(now) && (self.is_elsewhere || is_restored)
+                match is.is_clean(now) {
+                    true => self.is_elsewhere || is_restored,
+                    // It is the text of another commit, of which the agent has made more.
+                    false => self.is_elsewhere && was.is_some() && !is_restored,
+                }
             }
-            (None, None) => self.is_elsewhere && was.is_some(),
+            (None, None) => (self.is_elsewhere || self.is_stash) && was.is_some(),
             _ => false,
         }
     }

@@ -139,7 +139,7 @@ pub struct Difference {
     pub shared: Option<u64>,
     /// True if it came as HEAD was moved.
     pub is_by_head: bool,
-    /// True if git has no copy of what was there then.
+    /// True if no commit of git's has what was there then.
     pub is_lost: bool,
     /// The folders around it that were not there when everything was looked at last.
     pub new_folders: Vec<PathBuf>,

@@ -127,7 +127,7 @@ pub struct Change {
     /// True if it came as HEAD was moved, so that it may be the text of another commit.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_by_head: bool,
-    /// True if git had no copy of what was there then.
+    /// True if no commit of git's has what was there then.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_lost: bool,
     /// The permissions of the folders around it, first those of its own, if some went with it or were exchanged.

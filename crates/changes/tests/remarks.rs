@@ -330,7 +330,13 @@ fn what_a_call_has_written_itself_beside_a_move_of_head_is_the_agents() {
             "a mine",
             true,
         ),
-        (&["git merge -q other; echo AG >> a"], "", "a", true),
+        (&["git merge -q other; echo AG >> a"], "a", "", true),
+        (
+            &["git checkout -q other; echo AG >> a; echo n > mine"],
+            "a",
+            "mine",
+            true,
+        ),
         (&["echo AG >> a; git add a; git reset -q"], "", "a", false),
         (&["echo AG >> a; git reset -q --soft HEAD"], "", "a", false),
         (
@@ -395,6 +401,32 @@ fn what_a_call_has_written_itself_beside_a_move_of_head_is_the_agents() {
                 "{calls:?} {name} {text}"
             );
         }
+    }
+}
+
+/// What the agent has made of a file since is listed with what was there before, and the stash may be dropped.
+#[test]
+fn what_was_put_away_is_in_the_record_whatever_becomes_of_the_stash() {
+    for is_dropped in [false, true] {
+        let tree = repository(false);
+        shell_does(&tree, "echo mine > added; git add added");
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        let drop = if is_dropped {
+            "git stash drop -q"
+        } else {
+            "true"
+        };
+        for script in ["git stash -q", "echo AG >> b", drop] {
+            call(&mut recorder, true, || shell_does(&tree, script));
+        }
+        recorder.end(SESSION).unwrap();
+        revert(&tree, false);
+        let text = |name| fs::read_to_string(tree.root.join(name)).ok();
+        assert_eq!(text("b").as_deref(), Some("dirty\n"), "{is_dropped}");
+        assert_eq!(text("added"), None, "{is_dropped}");
+        revert(&tree, true);
+        assert_eq!(text("added").as_deref(), Some("mine\n"), "{is_dropped}");
     }
 }
 
