@@ -396,9 +396,11 @@ impl Recorder {
         id: &str,
         seen_from: impl Fn(&Path) -> Vec<String>,
     ) -> Result<(), StoreError> {
-        if !self.sessions.contains_key(&session) {
+        let heard = self.heard();
+        let Some(known) = self.sessions.get_mut(&session) else {
             return self.call_of_cut_off_ends();
-        }
+        };
+        known.heard = heard;
         let path = self.call(session, id).and_then(|it| it.path.clone());
         let changed = match path {
             Some(path) => {

@@ -630,6 +630,42 @@ fn of_two_agents_at_once_none_is_blamed_for_the_others_change() {
     assert!(known(second).contains(&("b.txt".to_owned(), tool("Edit"))));
 }
 
+/// Both wait for the person with a proposal of one file, and one of them writes it.
+#[test]
+fn of_two_agents_that_edit_one_file_it_is_the_one_whose_call_ends() {
+    for (round, first, second) in [(1, 1, 2), (2, 2, 1), (3, 1, 2), (4, 2, 1)] {
+        let lab = Lab::new(false);
+        lab.write("a.txt", b"1\n");
+        let mut recorder = lab.recorder();
+        for (session, agent) in [(1, "claude"), (2, "claude")] {
+            recorder.begin(session, agent, "").unwrap();
+            let call = Call {
+                path: Some(lab.root.join("a.txt")),
+                ..shell("edit")
+            };
+            recorder.before(session, agent, call).unwrap();
+        }
+        let mut numbers = Vec::new();
+        for (session, text) in [(first, "2\n"), (second, "3\n")] {
+            lab.write("a.txt", text.as_bytes());
+            recorder.after(session, "edit", |_| Vec::new()).unwrap();
+            numbers.push(lab.store.numbers().unwrap().len());
+        }
+        assert_eq!(numbers, [1, 2], "{round}");
+        for session in [1, 2] {
+            recorder.end(session).unwrap();
+        }
+        for (turn, text) in [(1, "2\n"), (2, "3\n")] {
+            let turn = lab.store.turn(turn).unwrap();
+            let [change] = &*turn.changes else {
+                panic!("{round}: {:?}", turn.changes);
+            };
+            let after = lab.state(&change.after).unwrap().1;
+            assert_eq!(after, text.as_bytes(), "{round}");
+        }
+    }
+}
+
 /// Agents run the commands of one answer side by side, and a command may go on with what an edit began: whichever of them it was, it
 /// was the agent.
 #[test]

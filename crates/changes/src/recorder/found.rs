@@ -163,8 +163,10 @@ impl Recorder {
             sessions.flat_map(|(id, it)| it.calls.iter().map(|call| (*id, call)))
         };
         let tool = |(session, call): (u64, &Call)| (session, Author::Tool(call.tool.clone()));
-        let mut exact = running().filter(|(_, call)| call.path.as_deref() == Some(path));
-        if let Some(call) = exact.next() {
+        let exact = running().filter(|(_, call)| call.path.as_deref() == Some(path));
+        // Those of several agents may wait for a person, and then it is the one that has ended.
+        let heard = |session: u64| self.sessions.get(&session).map(|it| it.heard);
+        if let Some(call) = exact.max_by_key(|(session, _)| heard(*session)) {
             return Some(tool(call));
         }
         let mut any = running().filter(|(_, call)| call.path.is_none()).map(tool);
