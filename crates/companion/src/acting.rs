@@ -254,7 +254,9 @@ fn read_typed(act: &mut ChangesAct) -> Result<(), ActError> {
     // The others were the place of the cursor.
     meant.at = None;
     meant.buffers.retain(|it| it.is_modified && lines.is_some());
-    lines.map(Option::take);
+    if let Some(lines) = lines {
+        *lines = None;
+    }
     Ok(())
 }
 
