@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_discovery::{real_path, regular_file, why_each_programs_own};
+use pillion_discovery::{real_path, regular_file, runner, why_each_programs_own};
 use pillion_protocol::held::Held;
 use pillion_text::fingerprint;
 use pillion_text::hunks::Hunk;
@@ -128,8 +128,11 @@ pub(crate) fn check(file_path: &str, reads: bool) -> Result<Target, String> {
     }
     let is_held = |error: &OriginalError| matches!(error, OriginalError::Busy(_));
     let check = || check_once(Path::new(file_path), reads);
-    regular_file::while_held(HELD_TIMEOUT, is_held, check)
-        .map_err(|error| format!("openDiff: {error}"))
+    let checked = regular_file::while_held(HELD_TIMEOUT, is_held, check);
+    let mut target = checked.map_err(|error| format!("openDiff: {error}"))?;
+    let runner = runner(Path::new(file_path)).map(|it| format!("Careful: {}.", it.sentence()));
+    target.notes.extend(runner);
+    Ok(target)
 }
 
 fn check_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
@@ -150,6 +153,26 @@ mod tests {
 
     fn check(path: &Path) -> Result<Target, String> {
         super::check(path.to_str().expect("a Unicode path"), true)
+    }
+
+    #[test]
+    fn a_file_that_something_runs_or_obeys_is_named_as_such_by_each_of_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("store/objects")).unwrap();
+        fs::create_dir_all(at("store/refs")).unwrap();
+        fs::write(at("store/HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::os::unix::fs::symlink("plain", at(".envrc")).unwrap();
+        for (name, said) in [
+            (
+                "store/config",
+                &["Careful: git runs or obeys this file."][..],
+            ),
+            (".envrc", &["Careful: your shell runs this file."]),
+            ("plain", &[]),
+        ] {
+            assert_eq!(check(&at(name)).unwrap().notes, said, "{name}");
+        }
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub(crate) struct Asker {
     says: Vec<Dialect>,
     /// The editor of a view.
     editor: Option<u32>,
+    /// The editor and all above it, if it may have started the view by a shell that has ended.
+    above: Lineage,
 }
 
 impl Asker {
@@ -99,7 +101,7 @@ impl Asker {
             pid: peer.or(claimed),
             lineage: seen.map(Lineage::of).unwrap_or_default(),
             says,
-            editor: None,
+            ..Self::default()
         }
     }
 
@@ -110,7 +112,7 @@ impl Asker {
             pid: own,
             lineage: own.map(Lineage::of).unwrap_or_default(),
             says: environment.commanding_agents(),
-            editor: None,
+            ..Self::default()
         }
     }
 
@@ -121,9 +123,19 @@ impl Asker {
 
     /// A view, with the editor that it says it belongs to.
     pub(crate) fn with_editor(mut self, pid: u32) -> Self {
-        self.lineage = self.lineage.below(&Lineage::of(pid));
+        let may_be_its = !self.lineage.is_below(pid) && attended::listens(pid);
+        self.above = may_be_its.then(|| Lineage::of(pid)).unwrap_or_default();
         self.editor = Some(pid);
         self
+    }
+
+    /// All above it, as far as that is known.
+    fn lineage(&self, known: &Known) -> Lineage {
+        let own = self.lineage.clone();
+        match known.may_have_started(&self.above, &own) {
+            true => own.below(&self.above),
+            false => own,
+        }
     }
 
     /// As [`Lineage::way_from`], of a hook that asks.
@@ -143,7 +155,7 @@ impl Asker {
 
     fn judge(&self, known: &Known) -> Result<(), Stranger> {
         let is_view = self.editor.is_some();
-        rule::judge(&self.lineage, &self.says, is_view, known, &Machine)
+        rule::judge(&self.lineage(known), &self.says, is_view, known, &Machine)
     }
 }
 
@@ -186,7 +198,7 @@ impl SeatedView {
         *found = attended::clients(editor, &found);
         let is_strange = |pid: &u32| {
             let client = || Asker::new(Some(*pid), None, Vec::new()).with_editor(editor);
-            !own.lineage.is_below(*pid)
+            !own.lineage(&known).is_below(*pid)
                 && attended::is_window_of(editor, *pid)
                 && client().judge(&known).is_err()
         };
@@ -215,7 +227,7 @@ impl SeatedView {
             return Leaving::Killed;
         }
         // It may have ended by now, as a script whose last word that was.
-        let is_above = own.lineage.is_below(sender);
+        let is_above = own.lineage(&self.who.known()).is_below(sender);
         let is_others = || {
             let user = kin(sender).and_then(|it| it.uid);
             user.is_some_and(|user| user != process::own_uid())
@@ -460,7 +472,7 @@ fn with_views(agents: Vec<Agent>, is_lost: bool, views: Vec<Asker>) -> Known {
             judged.push((view, is_persons));
         }
         let persons = judged.into_iter().filter(|(_, is_persons)| *is_persons);
-        known.views = persons.map(|(view, _)| view.lineage.clone()).collect();
+        known.views = persons.map(|(view, _)| view.lineage(&known)).collect();
     }
     known
 }

@@ -115,6 +115,14 @@ pub enum FileError {
     /// Something else stands where a socket should be.
     #[error("{0:?} is not a socket")]
     NotASocket(PathBuf),
+    /// Another program answers there.
+    #[error("{program} answers at {path:?}, where Pillion's own program should")]
+    AnotherProgram {
+        /// The socket.
+        path: PathBuf,
+        /// The other one, with its process.
+        program: String,
+    },
     /// No file of ours is as long.
     #[error("{path:?} is longer than {limit} bytes")]
     TooLong {
@@ -153,7 +161,10 @@ impl FileError {
             | Self::NotAFile(path)
             | Self::Taken(path)
             | Self::NotASocket(path) => path,
-            Self::Foreign { path, .. } | Self::TooLong { path, .. } | Self::Io { path, .. } => path,
+            Self::Foreign { path, .. }
+            | Self::AnotherProgram { path, .. }
+            | Self::TooLong { path, .. }
+            | Self::Io { path, .. } => path,
         }
     }
 
@@ -170,7 +181,7 @@ impl FileError {
             | Self::NotAFile(_)
             | Self::NotASocket(_)
             | Self::TooLong { .. } => ("remove it, or move it away", None),
-            Self::Taken(_) => ("end the other process", None),
+            Self::Taken(_) | Self::AnotherProgram { .. } => ("end the other process", None),
             Self::Foreign { .. } => (
                 "have its owner remove it",
                 Some("a directory of your own for editor and agent"),

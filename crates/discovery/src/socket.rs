@@ -6,7 +6,9 @@
 
 use std::path::PathBuf;
 use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use pillion_system::peer;
 
 use crate::environment::Environment;
 use crate::namespaces;
@@ -33,6 +35,22 @@ const CODEX: &str = "ipc.sock";
 #[cfg(unix)]
 const CODEX_TMP_FOLDER: &str = "codex-ipc";
 
+/// True if whoever answers at a socket of ours has to be the program of this process.
+static IS_OUR_PROGRAM_EXPECTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on, whoever answers at a socket of ours has to be the program of this process, as far as the system tells: an agent can
+/// have another one listen there.
+pub fn expect_our_program() {
+    IS_OUR_PROGRAM_EXPECTED.store(true, Ordering::Relaxed);
+}
+
+/// Why nobody is asked where another program answers in our place; none if none does.
+pub fn taken(environment: &Environment) -> Option<FileError> {
+    let failed = addresses(environment).into_iter();
+    let mut failed = failed.filter_map(|address| address.connect().err());
+    failed.find(|it| matches!(it, FileError::AnotherProgram { .. }))
+}
+
 /// A socket that this process listens on. Dropping it removes it.
 #[derive(Debug)]
 pub struct Socket {
@@ -42,7 +60,7 @@ pub struct Socket {
     /// Of the hub: the right to be it.
     #[cfg(unix)]
     lock: Option<(Lock, String)>,
-    /// The file that it is, of one whose place others may take.
+    /// The file that it is, of one whose place others may take. The hub, whose place it is, takes it back.
     #[cfg(unix)]
     shared: Option<(u64, u64)>,
 }
@@ -73,6 +91,7 @@ impl Socket {
             };
             let mut socket = Self::listen(folder, address)?;
             socket.lock = Some((lock, lock_name));
+            socket.shared = socket.folder.socket_id(&socket.address.name);
             Ok(Some(socket))
         })
     }
@@ -177,6 +196,8 @@ impl Socket {
         let folder = state_dir::open(&self.address.directory);
         let is_there =
             folder.is_some_and(|it| it.has_socket(&self.address.name) && self.is_locked(&it));
+        #[cfg(unix)]
+        let is_there = is_there && (self.shared.is_none() || self.is_in_place());
         if is_there {
             return Ok(false);
         }
@@ -189,6 +210,10 @@ impl Socket {
             *lock = folder.lock(name)?.ok_or_else(anothers)?;
         }
         self.listener = folder.listen(&self.address.name)?;
+        #[cfg(unix)]
+        if self.shared.is_some() {
+            self.shared = folder.socket_id(&self.address.name);
+        }
         self.folder = folder;
         Ok(true)
     }
@@ -208,10 +233,12 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         #[cfg(unix)]
-        if self.shared.is_some() && !self.is_in_place() {
-            return;
+        let is_anothers = self.shared.is_some() && !self.is_in_place();
+        #[cfg(not(unix))]
+        let is_anothers = false;
+        if !is_anothers {
+            let _ = self.folder.remove(&self.address.name);
         }
-        let _ = self.folder.remove(&self.address.name);
         // While the lock is held nobody else has put another there.
         #[cfg(unix)]
         if let Some((_, name)) = &self.lock {
@@ -262,9 +289,16 @@ impl Address {
     /// # Errors
     /// When nobody does, or when it is not a socket of this user's.
     pub fn connect(&self) -> Result<Stream, FileError> {
-        match state_dir::open(&self.directory) {
-            Some(folder) => folder.connect(&self.name),
-            None => Err(FileError::NotAFolder(self.directory.clone())),
+        let folder = state_dir::open(&self.directory)
+            .ok_or_else(|| FileError::NotAFolder(self.directory.clone()))?;
+        let stream = folder.connect(&self.name)?;
+        let is_expected = IS_OUR_PROGRAM_EXPECTED.load(Ordering::Relaxed);
+        match is_expected.then(|| peer::other_program(&stream)).flatten() {
+            Some(program) => Err(FileError::AnotherProgram {
+                path: self.path(),
+                program,
+            }),
+            None => Ok(stream),
         }
     }
 }
@@ -485,6 +519,11 @@ mod tests {
         }
         std::fs::remove_file(directory.join(&hub.lock.as_ref().unwrap().1)).unwrap();
         assert!(hub.restore().unwrap() && is_reached(&hub), "its lock alone");
+        std::fs::remove_file(hub.path()).unwrap();
+        let others = std::os::unix::net::UnixListener::bind(hub.path()).unwrap();
+        assert!(hub.restore().unwrap() && hub.is_in_place(), "another's");
+        assert!(!hub.restore().unwrap());
+        drop(others);
         assert!(Socket::of_hub(&environment).unwrap().is_none());
         std::fs::remove_dir_all(&directory).unwrap();
         for socket in [&mut hub, &mut own] {

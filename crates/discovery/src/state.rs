@@ -114,7 +114,13 @@ impl CompanionState {
 
     /// Why whoever has this environment does not find what is kept here, for people.
     pub fn kept_elsewhere(&self, environment: &Environment) -> Option<String> {
-        kept_elsewhere(self.state_dir.as_deref()?, environment)
+        let why = kept_elsewhere(self.state_dir.as_deref()?, environment)?;
+        let open = self.views.iter();
+        let open = open.map(|it| format!("{} (process {})", it.display_name, it.pid));
+        Some(format!(
+            "{why}. Open here: {}",
+            open.collect::<Vec<_>>().join(", ")
+        ))
     }
 
     /// The content of its discovery files, but for token and editor.

@@ -3,7 +3,7 @@
 //! has opened that terminal, as those of tmux and GNU screen do. And who else is attached to an editor. Known on Linux only.
 
 #[cfg(target_os = "linux")]
-pub use linux::{attached, clients, displays, is_window_of};
+pub use linux::{attached, clients, displays, is_window_of, listens};
 
 /// Nothing is known of displays.
 #[cfg(not(target_os = "linux"))]
@@ -21,6 +21,12 @@ pub fn attached(_pids: &[u32]) -> Vec<u32> {
 #[cfg(not(target_os = "linux"))]
 pub fn clients(_pid: u32, _likely: &[u32]) -> Vec<u32> {
     Vec::new()
+}
+
+/// Nothing is known of sockets.
+#[cfg(not(target_os = "linux"))]
+pub fn listens(_pid: u32) -> bool {
+    true
 }
 
 /// Nothing is known of programs.
@@ -268,6 +274,14 @@ mod linux {
         let is_hidden = wanted.iter().any(|it| table.contains_key(it));
         found.extend(is_hidden.then_some(0));
         found
+    }
+
+    /// Returns true if others can connect to a socket with a name of this process, as to a session of Kakoune.
+    pub fn listens(pid: u32) -> bool {
+        let table = sockets_of_this_network().unwrap_or_default();
+        let is_one = |it: &Socket| it.name.is_some() && it.peer.is_none();
+        let all = sockets(pid).into_iter();
+        all.filter_map(|it| table.get(&it)).any(is_one)
     }
 
     /// Returns true if what is connected to an editor may be a window of it, as far as their programs tell: the same program, such as

@@ -52,6 +52,40 @@ pub fn process<S>(_stream: S) -> Option<u32> {
     None
 }
 
+/// The program that listens at the other end of a local socket, for people, if it is another one than this: not the same file, nor
+/// one that has been replaced since it was started. None as well if the system does not tell of this one.
+#[cfg(target_os = "linux")]
+pub fn other_program(stream: impl std::os::fd::AsFd) -> Option<String> {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    const REPLACED: &str = " (deleted)";
+    let exe = |process: &str| format!("/proc/{process}/exe");
+    let file = |process: &str| {
+        let found = fs::metadata(exe(process)).ok()?;
+        Some((found.dev(), found.ino()))
+    };
+    let own = file("self")?;
+    let pid = process(stream).unwrap_or_default().to_string();
+    if file(&pid) == Some(own) {
+        return None;
+    }
+    let path = |process: &str| {
+        let path = fs::read_link(exe(process)).unwrap_or_default();
+        path.to_string_lossy().into_owned()
+    };
+    let (own, other) = (path("self"), path(&pid));
+    let name = |path: &str| path.trim_end_matches(REPLACED).to_owned();
+    let is_replaced = own.ends_with(REPLACED) || other.ends_with(REPLACED);
+    (!is_replaced || name(&own) != name(&other)).then(|| format!("{other:?} (process {pid})"))
+}
+
+/// Nothing is known.
+#[cfg(not(target_os = "linux"))]
+pub fn other_program<S>(_stream: S) -> Option<String> {
+    None
+}
+
 /// Returns false if that process has ended, as far as the system tells: another one may have its number by now, and what was found
 /// under that number before this was asked may be of the other one. Linux tells since 6.5.
 #[cfg(target_os = "linux")]

@@ -9,6 +9,7 @@
 //! - a terminal or a login shell, if the top is another user's (a login, a secure shell, a container) or descends from a login that
 //!   no agent descends from: others could have been made by an agent, or by what an agent has left behind;
 //! - the process that began its session, if no agent has been in that: what an editor starts in the background stays in it;
+//! - a shell that is process 1, as in a container, if it waits for this command;
 //! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is, if the display's server or
 //!   that program is shown to be the person's, too: an agent can make both. Another user's server is, unless an agent's login has it.
 
@@ -60,6 +61,17 @@ impl Known {
     /// Returns true if no agent has been in this session.
     fn is_without_agents(&self, session: u32) -> bool {
         self.are_all(|agent| agent.session.is_some_and(|it| it != session))
+    }
+
+    /// Returns true if this editor may have started what says that it belongs to it, and has no other parent in its session: what an
+    /// agent leaves behind there can say so, too, of whatever is there, but of no editor that was started after it was known.
+    pub(super) fn may_have_started(&self, editor: &Lineage, helper: &Lineage) -> bool {
+        let session = helper.top().and_then(|it| it.session);
+        let is_apart = |agent: &Agent| agent.session.is_some_and(|it| Some(it) != session);
+        editor.first().is_some_and(|editor| {
+            !editor.is_shell()
+                && self.are_all(|agent| is_apart(agent) || editor.started_at > agent.since)
+        })
     }
 
     /// Returns true if this descends from another login than all agents.
@@ -154,6 +166,9 @@ fn is_evident(asker: &Lineage, known: &Known, look: &impl Look, nested: usize) -
         || known.is_older(top)
         || (asker.is_typed() && (asker.is_elsewheres() || known.is_of_another_login(top)))
         || asker.is_below_this_process()
+        || look
+            .first_shell(asker)
+            .is_some_and(|shell| known.is_older(&shell))
         || !asker.is_told()
         || (nested > 0
             && (look.displays(asker).is_some_and(are_displays)

@@ -39,11 +39,41 @@ pub fn command(folder: &Path) -> Command {
 /// # Errors
 /// When git is not there, cannot read its settings, or does not answer.
 pub fn path_setting(folder: &Path, name: &str) -> io::Result<Option<PathBuf>> {
+    Ok(settings(folder, &["--get", name])?.map(path))
+}
+
+/// The files that git's settings in a work tree include, be they there or not. Blocking.
+///
+/// # Errors
+/// As [`path_setting`].
+pub fn included_files(top: &Path) -> io::Result<Vec<PathBuf>> {
+    let asked = [
+        "-z",
+        "--show-origin",
+        "--get-regexp",
+        r"^include(if\..+)?\.path$",
+    ];
+    let told = settings(top, &asked)?.unwrap_or_default();
+    let mut words = told.split(|byte| *byte == 0);
+    let mut found = Vec::new();
+    // `file:ORIGIN` and `NAME` with its value: a relative one begins where the origin is.
+    while let (Some(origin), Some(setting)) = (words.next(), words.next()) {
+        let value = setting.splitn(2, |byte| *byte == b'\n').nth(1);
+        if let Some((origin, value)) = origin.strip_prefix(b"file:").zip(value) {
+            let origin = top.join(path(origin.to_vec()));
+            found.push(origin.with_file_name("").join(path(value.to_vec())));
+        }
+    }
+    Ok(found)
+}
+
+/// Settings that name files or folders; none if there are none.
+fn settings(folder: &Path, asked: &[&str]) -> io::Result<Option<Vec<u8>>> {
     let mut git = command(folder);
-    git.args(["config", "--path", "--get", name]);
+    git.args(["config", "--path"]).args(asked);
     let ended = child::run(&mut git, Group::Own, LIMIT)?;
     match ended.status.and_then(|it| it.code()) {
-        Some(0) => Ok(Some(path(ended.out))),
+        Some(0) => Ok(Some(ended.out)),
         Some(1) => Ok(None),
         Some(_) => Err(io::ErrorKind::InvalidData.into()),
         None => Err(io::ErrorKind::TimedOut.into()),

@@ -409,7 +409,8 @@ fn an_agents_view_does_not_say_where_the_persons_changes_are_kept() {
         // The commands that find nothing say why, too.
         for command in ["changes", "turns", "log"] {
             let said = sandbox.run([command]).expect(0).stderr;
-            let is_said = said.contains("what agents change here is kept below");
+            let is_said = said.contains("what agents change here is kept below")
+                && said.contains(". Open here: ");
             assert_eq!(is_said, !is_known, "{command}: {said}");
         }
         kill_all_of(home);

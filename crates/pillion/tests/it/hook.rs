@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pillion_discovery::socket::connect_to_hub;
+use pillion_discovery::socket::{Socket, connect_to_hub};
 use pillion_system::{peer, process};
 use pillion_testkit::{Env, SOON, Size, Tmux, pause};
 use serde_json::{Value, json};
@@ -919,6 +920,36 @@ fn while_each_new_hub_is_killed_changes_are_denied() {
             assert!(answer.is_blocked(), "{name}: {answer:?}");
         }
     }
+}
+
+/// What an agent has listen in the hub's place could accept everything. This process is such a program.
+#[cfg(target_os = "linux")]
+#[test]
+fn another_program_in_the_place_of_the_hub_decides_nothing_and_the_hub_takes_its_place_back() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let call = edit(&sandbox, &path, "two", "zwei");
+    let other = Socket::of_hub(&sandbox.environment()).unwrap().unwrap();
+    let socket = other.path();
+    let asked = Hook::call(&sandbox, &["claude"], &call).answer();
+    asked.expect_denied("where Pillion's own program should");
+    drop(other);
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    fs::remove_file(&socket).unwrap();
+    let other = UnixListener::bind(&socket).unwrap();
+    let started = Instant::now();
+    // Whoever is there afterwards listens.
+    while connect_to_hub(&sandbox.environment())
+        .is_none_or(|it| peer::process(&it) == Some(std::process::id()))
+    {
+        assert!(started.elapsed() < SOON, "the hub does not come back");
+        pause(started);
+    }
+    let hook = Hook::call(&sandbox, &["claude"], &call);
+    let proposal = number(&pending(&sandbox, 1)[0]);
+    sandbox.run(["reject", &proposal]).expect(0);
+    hook.answer().expect_denied("rejected");
+    drop(other);
 }
 
 /// A file that is full, one that is closed, and the null device.

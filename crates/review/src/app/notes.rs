@@ -1,7 +1,6 @@
 //! The facts that the reviewer should know about the diff that is shown, in a line above it.
 
 use pillion_judge::{Disk, Judged, marks};
-use pillion_protocol::runs_code::Runner;
 use pillion_text::visible;
 
 use super::App;
@@ -17,7 +16,7 @@ impl App {
         let notes = notes.iter().filter(|note| mode.as_ref() != Some(note));
         let notes = notes.map(|note| visible::one_line(note));
         let warnings = self.view().into_iter().flat_map(|view| warnings(view));
-        let parts: Vec<String> = warnings.chain(self.note_of_view()).chain(notes).collect();
+        let parts: Vec<String> = warnings.chain(notes).chain(self.note_of_view()).collect();
         (!parts.is_empty()).then(|| parts.join(" · "))
     }
 
@@ -61,11 +60,10 @@ impl App {
 
 /// Things that are easily overlooked, and are asked about.
 fn warnings(view: &Judged) -> Vec<String> {
-    let runner = Runner::of(&view.target.path).map(|runner| runner.sentence().to_owned());
     let unreadable = match view.unreadable.len() {
         0 => None,
         1 => Some("1 line gets � in place of its characters".to_owned()),
         lines => Some(format!("{lines} lines get � in place of their characters")),
     };
-    runner.into_iter().chain(unreadable).collect()
+    unreadable.into_iter().collect()
 }

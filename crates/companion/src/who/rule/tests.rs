@@ -55,6 +55,8 @@ struct Seen {
     displays: Option<Vec<u32>>,
     /// Attached to whoever is asked about but itself.
     attached: Option<u32>,
+    /// Of all but these themselves.
+    shell: Option<Kin>,
 }
 
 impl Look for Seen {
@@ -78,6 +80,10 @@ impl Look for Seen {
     fn attached(&self, lineage: &Lineage) -> Vec<u32> {
         let is_other = |pid: &u32| lineage.first().is_none_or(|kin| kin.process.pid != *pid);
         self.attached.into_iter().filter(is_other).collect()
+    }
+
+    fn first_shell(&self, _: &Lineage) -> Option<Kin> {
+        self.shell.clone()
     }
 }
 
@@ -324,6 +330,10 @@ fn each_kind_of_evidence_is_enough_by_itself() {
         lineages: vec![first(started_at)],
         ..Seen::default()
     };
+    let first_shell = |started_at| Seen {
+        shell: Some(leader(kin(1, 0, started_at, "bash"))),
+        ..Seen::default()
+    };
     let unseen = Seen::default;
     let refused = [false, false];
     for (what, asker, views, agent, look, [command, view]) in [
@@ -447,6 +457,22 @@ fn each_kind_of_evidence_is_enough_by_itself() {
             [true, true],
         ),
         (
+            "the command of a shell that is process 1",
+            orphan(),
+            vec![],
+            agent(1),
+            first_shell(99),
+            [true, true],
+        ),
+        (
+            "the same in what the agent has made",
+            orphan(),
+            vec![],
+            agent(1),
+            first_shell(1100),
+            refused,
+        ),
+        (
             "a young session",
             orphan(),
             vec![],
@@ -473,5 +499,32 @@ fn each_kind_of_evidence_is_enough_by_itself() {
             let expected = is_persons.then_some(()).ok_or(Stranger::Unknown);
             assert_eq!(judged, expected, "{what}, a view: {is_view}");
         }
+    }
+}
+
+/// A view says which editor it belongs to. Below it is nobody, and in its session an agent was.
+#[test]
+fn what_an_agent_left_behind_belongs_to_no_shell_and_to_no_older_editor() {
+    let agent = |session| Agent {
+        session,
+        ..agent(GEMINI, 20, 500)
+    };
+    let own = lineage(&[kin(50, 1, 1300, "pillion kakoune")], &[]);
+    for (session, editor, may_be) in [
+        (Some(1), kin(60, 10, 1200, "kak"), true),
+        (Some(1), kin(60, 10, 499, "kak"), false),
+        (Some(1), kin(60, 10, 1200, "bash"), false),
+        (None, kin(60, 10, 499, "kak"), false),
+        (Some(2), kin(60, 10, 499, "kak"), true),
+    ] {
+        let known = known(&[agent(session)]);
+        let command = editor.process.command.clone();
+        let editor = lineage(&[editor], &[]);
+        assert_eq!(
+            known.may_have_started(&editor, &own),
+            may_be,
+            "{session:?} {command}"
+        );
+        assert!(!known.may_have_started(&Lineage::default(), &own));
     }
 }

@@ -6,8 +6,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
+use pillion_discovery::{Environment, socket};
 use pillion_hooks::{Call, Changes};
 use pillion_system::spawn;
 use pillion_text::visible;
@@ -24,6 +24,10 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// The time before the hook's own limit in which it says why.
 const SAYS_WHY_WITHIN: Duration = Duration::from_millis(200);
+
+/// The advice about another program that answers in the place of Pillion's.
+const TAKEN: &str = "if that is Pillion in another version, the user closes all editors and reviews and opens them again; \
+     if not, the user ends that process";
 
 /// Why there is no companion.
 #[derive(Debug)]
@@ -183,6 +187,10 @@ fn look(
         Err(why) if is_without_companion(&why) => why,
         found => return found.map_err(|why| Missing::Misled(why.to_string())),
     };
+    // Pillion takes its place back.
+    if let Some(taken) = socket::taken(environment) {
+        return Err(Missing::Unreachable(format!("{taken}: {TAKEN}")));
+    }
     if !answering.is_empty() {
         return Err(Missing::Nobody(why));
     }

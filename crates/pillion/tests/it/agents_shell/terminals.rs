@@ -122,3 +122,74 @@ fn a_multiplexer_is_the_persons_while_a_terminal_of_theirs_is_attached() {
     pane.type_text("tmux kill-server\n");
     world.expect_accepted("after\n");
 }
+
+/// In a container whose first process is the person's shell, what an agent leaves behind is a child of that shell, and in its session.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_shell_that_is_process_1_is_the_persons_and_what_an_agent_left_to_it_is_not() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let tmux = Tmux::start();
+    let sandbox = Sandbox::new();
+    let home = &sandbox.home;
+    home.file(agent_work::OTHER.0, agent_work::OTHER.1);
+    let command = env!("CARGO_BIN_EXE_pillion");
+    home.file(
+        "agent.sh",
+        format!(
+            "hook() {{
+                printf '{{\"hook_event_name\":\"%s\",\"session_id\":\"s\",\"cwd\":\"%s\",\"prompt\":\"go\",\"tool_name\":\"Bash\",\
+            \"tool_input\":{{\"command\":\"x\"}},\"tool_use_id\":\"1\"}}' \"$1\" \"$PWD\" | {command} hook codex
+            }}
+            hook UserPromptSubmit; hook PreToolUse; echo after >a.txt; hook PostToolUse; hook Stop
+            (sh left.sh $$ >/dev/null 2>&1 </dev/null &)\n"
+        ),
+    );
+    home.file(
+        "left.sh",
+        format!(
+            "while [ -e /proc/$1 ]; do sleep 0.01; done
+            {command} keep 1.1 2>at-prompt; >asked
+            until [ -e busy ]; do sleep 0.01; done
+            {command} keep 1.1 2>beside; >ended\n"
+        ),
+    );
+    let first = [
+        "unshare",
+        "-pf",
+        "--mount-proc",
+        "setsid",
+        "-c",
+        "bash",
+        "--norc",
+    ];
+    let pane = tmux.spawn(
+        "person",
+        Size::new(100, 30),
+        &home.env(),
+        &home.workspace(),
+        &first.map(OsStr::new),
+    );
+    pane.type_text(&format!(
+        "setsid {command} serve >ready 2>&1 </dev/null & until grep -q port ready; do sleep 0.1; done; echo ready-$$\n"
+    ));
+    pane.wait_for("ready-1", SOON);
+    pane.type_text("sh ./agent.sh; echo agent-$?\n");
+    pane.wait_for("agent-0", SOON);
+    let exists = |name: &str| home.workspace().join(name).exists();
+    let started = std::time::Instant::now();
+    while !exists("asked") {
+        assert!(started.elapsed() < SOON, "{}", pane.screen());
+        pillion_testkit::pause(started);
+    }
+    pane.type_text("sh -c '>busy; until [ -e ended ]; do sleep 0.1; done'; echo over-$?\n");
+    pane.wait_for("over-0", SOON);
+    for said in ["at-prompt", "beside"] {
+        let said = fs::read_to_string(home.workspace().join(said)).unwrap();
+        assert!(said.contains(super::left_behind::UNKNOWN), "{said}");
+    }
+    pane.type_text(&format!("{command} keep 1.1; echo kept-$?\n"));
+    pane.wait_for("kept-0", SOON);
+    kill_all_of(home);
+}

@@ -11,26 +11,6 @@ fn note(name: &str, before: &[u8], after: &str) -> String {
 }
 
 #[test]
-fn a_file_that_something_runs_or_obeys_is_named_as_such() {
-    for (name, said) in [
-        (".git/hooks/pre-commit", "git runs or obeys this file"),
-        (".envrc", "your shell runs this file"),
-        (
-            ".github/workflows/ci.yml",
-            "the project's CI runs this file",
-        ),
-        (
-            ".claude/settings.json",
-            "agents take their settings from this file",
-        ),
-    ] {
-        let note = note(name, b"a\n", "b\n");
-        assert!(note.starts_with(said), "{name}: {note}");
-    }
-    assert!(!note("src/main.rs", b"a\n", "b\n").contains("runs"));
-}
-
-#[test]
 fn lines_that_become_unreadable_are_counted() {
     for (before, after, lines) in [
         (&b"caf\xe9\nok\n"[..], "caf\u{fffd}!\nok\n", 1),
