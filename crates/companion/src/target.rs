@@ -36,6 +36,8 @@ pub(crate) struct Target {
     pub(crate) tool: Option<Tool>,
     /// The notes for the person about what the agent will write.
     pub(crate) notes: Vec<String>,
+    /// The program that runs or obeys the file, in a sentence.
+    pub(crate) runner: Option<String>,
     /// The places where the proposal differs from the file, if somebody wants to know.
     pub(crate) hunks: Vec<Hunk>,
 }
@@ -69,6 +71,7 @@ impl Target {
             beside: None,
             tool: None,
             notes: Vec::new(),
+            runner: None,
             hunks: Vec::new(),
         }
     }
@@ -130,8 +133,7 @@ pub(crate) fn check(file_path: &str, reads: bool) -> Result<Target, String> {
     let check = || check_once(Path::new(file_path), reads);
     let checked = regular_file::while_held(HELD_TIMEOUT, is_held, check);
     let mut target = checked.map_err(|error| format!("openDiff: {error}"))?;
-    let runner = runner(Path::new(file_path)).map(|it| format!("Careful: {}.", it.sentence()));
-    target.notes.extend(runner);
+    target.runner = runner(Path::new(file_path)).map(|it| it.sentence().to_owned());
     Ok(target)
 }
 
@@ -164,14 +166,12 @@ mod tests {
         fs::write(at("store/HEAD"), "ref: refs/heads/main\n").unwrap();
         std::os::unix::fs::symlink("plain", at(".envrc")).unwrap();
         for (name, said) in [
-            (
-                "store/config",
-                &["Careful: git runs or obeys this file."][..],
-            ),
-            (".envrc", &["Careful: your shell runs this file."]),
-            ("plain", &[]),
+            ("store/config", Some("git runs or obeys this file")),
+            (".envrc", Some("your shell runs this file")),
+            ("plain", None),
         ] {
-            assert_eq!(check(&at(name)).unwrap().notes, said, "{name}");
+            let checked = check(&at(name)).unwrap();
+            assert_eq!(checked.runner.as_deref(), said, "{name}");
         }
     }
 

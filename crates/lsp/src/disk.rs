@@ -269,6 +269,7 @@ mod tests {
             written: None,
             is_unclear: false,
             is_of_subagent: false,
+            runner: None,
             mode: None,
         })
     }

@@ -104,6 +104,9 @@ pub struct Diff {
     /// True if a subagent of the agent proposes it.
     #[serde(default)]
     pub is_of_subagent: bool,
+    /// The program that runs or obeys the file, if any does: a sentence without a full stop.
+    #[serde(default)]
+    pub runner: Option<String>,
     /// The permissions, if the change that is written already gave the file others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ModeChange>,

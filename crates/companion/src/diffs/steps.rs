@@ -126,6 +126,7 @@ impl<C> Diffs<C> {
             beside,
             tool,
             mut notes,
+            runner,
             hunks,
         } = match result {
             Ok(target) => target,
@@ -188,6 +189,7 @@ impl<C> Diffs<C> {
             written: written.map(|it| it.name.to_string()),
             is_unclear: written.is_some_and(|it| it.is_unclear),
             is_of_subagent: entry.proposal.is_of_subagent(),
+            runner,
             mode: entry.proposal.stand_in.as_deref().and_then(StandIn::mode),
         })]
     }

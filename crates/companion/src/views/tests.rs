@@ -86,6 +86,7 @@ fn diff(id: u64, revision: u32) -> Diff {
         written: None,
         is_unclear: false,
         is_of_subagent: false,
+        runner: None,
         mode: None,
     }
 }

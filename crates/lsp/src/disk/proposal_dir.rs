@@ -121,6 +121,7 @@ mod tests {
             written: None,
             is_unclear: false,
             is_of_subagent: false,
+            runner: None,
             mode: None,
         }
     }

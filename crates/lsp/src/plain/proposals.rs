@@ -629,6 +629,7 @@ mod tests {
             written: None,
             is_unclear: false,
             is_of_subagent: false,
+            runner: None,
             mode: None,
         };
         let key = diff.key();

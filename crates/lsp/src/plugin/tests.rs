@@ -428,6 +428,7 @@ fn diff() -> Diff {
         written: Some("7.2".to_owned()),
         is_unclear: true,
         is_of_subagent: false,
+        runner: None,
         mode: None,
     }
 }

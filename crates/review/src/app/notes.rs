@@ -16,7 +16,7 @@ impl App {
         let notes = notes.iter().filter(|note| mode.as_ref() != Some(note));
         let notes = notes.map(|note| visible::one_line(note));
         let warnings = self.view().into_iter().flat_map(|view| warnings(view));
-        let parts: Vec<String> = warnings.chain(notes).chain(self.note_of_view()).collect();
+        let parts: Vec<String> = warnings.chain(self.note_of_view()).chain(notes).collect();
         (!parts.is_empty()).then(|| parts.join(" · "))
     }
 
@@ -60,10 +60,11 @@ impl App {
 
 /// Things that are easily overlooked, and are asked about.
 fn warnings(view: &Judged) -> Vec<String> {
+    let runner = view.diff.runner.clone();
     let unreadable = match view.unreadable.len() {
         0 => None,
         1 => Some("1 line gets � in place of its characters".to_owned()),
         lines => Some(format!("{lines} lines get � in place of their characters")),
     };
-    unreadable.into_iter().collect()
+    runner.into_iter().chain(unreadable).collect()
 }

@@ -67,6 +67,8 @@ pub struct Person {
     /// The permissions that those give the file.
     pub mode: Option<ModeChange>,
     pub is_of_subagent: bool,
+    /// What runs or obeys the file of those.
+    pub runner: Option<String>,
     gate: Gate,
     /// Accepted texts that the gate has asked about.
     asked: Vec<Decide>,
@@ -89,6 +91,7 @@ impl Person {
             written: None,
             mode: None,
             is_of_subagent: false,
+            runner: None,
             gate: Gate::default(),
             asked: Vec::new(),
             ruling: None,
@@ -158,6 +161,7 @@ impl Person {
             written: self.written.clone(),
             is_unclear: false,
             is_of_subagent: self.is_of_subagent,
+            runner: self.runner.clone(),
             mode: self.mode,
         };
         let effects = self.happens(Event::Opened {
@@ -413,6 +417,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         written: None,
         is_unclear: false,
         is_of_subagent: false,
+        runner: None,
         mode: None,
     };
     let opened = Event::Opened {

@@ -186,6 +186,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         written: None,
         is_unclear: false,
         is_of_subagent: false,
+        runner: None,
         mode: None,
     };
     let opened = Event::Opened {

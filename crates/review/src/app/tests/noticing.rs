@@ -11,6 +11,16 @@ fn note(name: &str, before: &[u8], after: &str) -> String {
 }
 
 #[test]
+fn a_file_that_something_runs_or_obeys_is_named_as_such() {
+    let mut person = Person::new(100, 30);
+    person.runner = Some("git runs or obeys this file".to_owned());
+    person.notes = vec!["Something else.".to_owned()];
+    person.open("hk/pre-commit", Some("a\n"), "b\n");
+    let note = person.app.note().unwrap();
+    assert!(note.starts_with("git runs or obeys this file · "), "{note}");
+}
+
+#[test]
 fn lines_that_become_unreadable_are_counted() {
     for (before, after, lines) in [
         (&b"caf\xe9\nok\n"[..], "caf\u{fffd}!\nok\n", 1),

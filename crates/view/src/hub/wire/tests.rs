@@ -306,6 +306,7 @@ fn diff(original: Option<Vec<u8>>, proposed: String) -> Diff {
         written: None,
         is_unclear: false,
         is_of_subagent: false,
+        runner: None,
         mode: None,
     }
 }
