@@ -935,8 +935,9 @@ fn another_program_in_the_place_of_the_hub_decides_nothing_and_the_hub_takes_its
     asked.expect_denied("where Pillion's own program should");
     drop(other);
     let _serve = sandbox.serve_in_hub::<&str>([]);
-    fs::remove_file(&socket).unwrap();
-    let other = UnixListener::bind(&socket).unwrap();
+    let aside = socket.with_extension("other");
+    let other = UnixListener::bind(&aside).unwrap();
+    fs::rename(&aside, &socket).unwrap();
     let started = Instant::now();
     // Whoever is there afterwards listens.
     while connect_to_hub(&sandbox.environment())
