@@ -124,7 +124,10 @@ impl Asker {
     /// A view, with the editor that it says it belongs to.
     pub(crate) fn with_editor(mut self, pid: u32) -> Self {
         let may_be_its = !self.lineage.is_below(pid) && attended::listens(pid);
-        self.above = may_be_its.then(|| Lineage::of(pid)).unwrap_or_default();
+        self.above = match may_be_its {
+            true => Lineage::of(pid),
+            false => Lineage::default(),
+        };
         self.editor = Some(pid);
         self
     }
