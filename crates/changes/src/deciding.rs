@@ -582,11 +582,19 @@ impl<'a> Deciding<'a> {
             .taken_back(change, is_all, &before, &diff, is_gone);
     }
 
-    /// The result for a file that was written, as a diff; if it is not text, in words.
+    /// The result for a file that was written, as a diff; in words, where no text shows it. Empty if nothing became of it.
     fn what_became(&self, done: &Done) -> String {
-        match (self.text(&done.overwritten), self.text(&done.written)) {
-            (Some(before), Some(after)) => unified(&before, &after),
-            _ if done.written.is_absent() => "(It is gone.)".to_owned(),
+        let (before, after) = (&done.overwritten, &done.written);
+        match (self.text(before), self.text(after)) {
+            (Some(old), Some(new)) if old != new => unified(&old, &new),
+            _ if after.is_absent() && !before.is_absent() => "(It is gone.)".to_owned(),
+            (Some(_), Some(_)) if before.is_absent() && !after.is_absent() => {
+                "(It is there again, and empty.)".to_owned()
+            }
+            (Some(_), Some(_)) => { before.mode_beside_text(after) }
+                .map_or_else(String::new, |(_, mode)| {
+                    format!("(Its text is the same, and its mode is {mode:o} again.)")
+                }),
             _ => "(It is not text.)".to_owned(),
         }
     }

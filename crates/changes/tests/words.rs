@@ -84,6 +84,50 @@ fn some(reason: &str) -> Option<String> {
     Some(reason.to_owned())
 }
 
+/// What no text shows is said in words: a file of which only the mode is another one, and an empty one that comes or goes.
+#[cfg(unix)]
+#[test]
+fn the_agent_hears_what_became_of_a_file_whose_text_is_the_same() {
+    use std::os::unix::fs::PermissionsExt;
+    let tree = WorkTree::new();
+    let at = |name: &str| tree.root.join(name);
+    let runs = |mode| fs::set_permissions(at("runs"), fs::Permissions::from_mode(mode)).unwrap();
+    fs::write(at("runs"), OLD).unwrap();
+    runs(0o750);
+    let mut recorder = recorder(&tree.store, &tree.root);
+    recorder.prepare();
+    recorder.begin(1, "claude", "do it").unwrap();
+    recorder.before(1, "claude", shell("1")).unwrap();
+    runs(0o644);
+    fs::write(at("empty"), "").unwrap();
+    recorder.after(1, "1", |_| Vec::new()).unwrap();
+    recorder.end(1).unwrap();
+    for (act, said) in [
+        (
+            Act::TakeBack,
+            [
+                "(It is gone.)",
+                "(Its text is the same, and its mode is 750 again.)",
+            ],
+        ),
+        (
+            Act::Undo,
+            [
+                "(It is there again, and empty.)",
+                "(Its text is the same, and its mode is 644 again.)",
+            ],
+        ),
+    ] {
+        let mut heard = told(&tree, act, &["1"], Words::default());
+        heard.sort_by_key(|it| it.text.contains("mode"));
+        let heard: Vec<_> = heard
+            .iter()
+            .filter_map(|it| it.text.trim_end().lines().last())
+            .collect();
+        assert_eq!(heard, said, "{act:?}");
+    }
+}
+
 #[test]
 fn the_agent_hears_why_a_change_was_taken_back_or_kept() {
     let path = |tree: &WorkTree| tree.root.join("a").display().to_string();

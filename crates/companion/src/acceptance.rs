@@ -94,7 +94,14 @@ impl Acceptance {
             true => Cow::Borrowed(&self.roots),
             false => self.roots.iter().map(|root| real_path(root)).collect(),
         };
+        let accepted = self.accepted();
+        // Of one that is made over a text which is not written yet, the text before is not known here.
+        let is_edited = accepted != *self.proposal.proposed && self.proposal.over.is_none();
+        let before = bytes.as_deref().map(str::from_utf8).transpose();
+        let cannot_write = |before| self.proposal.cannot_write(before, accepted);
+        let is_inexpressible = is_edited && before.is_ok_and(cannot_write);
         let doubts = weigh(Weighed {
+            is_inexpressible,
             path: &on_disk.leads_to,
             runner: runner(Path::new(&self.proposal.file_path)),
             roots: &roots,
@@ -159,6 +166,7 @@ impl Acceptance {
             original: None,
             unwritten: None,
             is_asked: self.is_asked,
+            is_inexpressible: false,
             is_of_hook: proposal.held().is_some(),
         }
     }

@@ -67,18 +67,23 @@ impl FileChecks {
             .clone();
         let (check, compares, events) =
             (Arc::clone(&self.check), self.compares, self.events.clone());
-        let (proposer, path) = (proposal.proposer, proposal.file_path.clone());
-        let (proposed, stand_in) = (Arc::clone(&proposal.proposed), proposal.stand_in.clone());
-        let tool = proposal.tool;
+        let proposal = proposal.clone();
         let check = move || {
-            let target = check(&path);
-            let target = target.and_then(|target| match (&stand_in, proposer.itself()) {
+            let Proposal {
+                proposer,
+                proposed,
+                stand_in,
+                tool,
+                ..
+            } = &proposal;
+            let target = check(&proposal.file_path);
+            let target = target.and_then(|target| match (stand_in, proposer.itself()) {
                 (Some(stand_in), _) => target.replaced(stand_in),
-                (None, Some(agent)) => Ok(agents::of(agent).adapt(target, &proposed, tool)),
-                (None, None) => Ok(target),
+                (None, Some(agent)) => Ok(agents::of(agent).adapt(target, proposed, *tool)),
+                (None, None) => Ok(target.noted(&proposal)),
             });
             let result = target.map(|target| match compares {
-                Compares::Hunks => target.compared(&proposed),
+                Compares::Hunks => target.compared(proposed),
                 Compares::Text | Compares::Nothing => target,
             });
             // From its thread: the agent waits, and the loop is awake one task earlier.

@@ -5,12 +5,13 @@
 
 mod doubts;
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use pillion_view::decision::{
     FILE_CHANGED, HELD_DOWN, HeldKey, LOOK, NOT_SEEN, TEXT_CHANGED, TOO_SOON,
 };
-use pillion_view::{By, Decide, ProposalKey, Refusal};
+use pillion_view::{By, Decide, DiffId, ProposalKey, Refusal};
 
 pub(crate) use self::doubts::{Doubt, Weighed, weigh, weigh_blind};
 
@@ -23,7 +24,8 @@ pub struct Gate {
     /// The last decision that a person typed, whether or not it counted.
     last: Option<Instant>,
     key: HeldKey,
-    asked: Option<Asked>,
+    /// The last question about each diff.
+    asked: HashMap<DiffId, Asked>,
 }
 
 /// A question that was put to the person.
@@ -98,7 +100,7 @@ impl Gate {
             return Ok(());
         }
         let answers = decide.by.seen().and_then(|seen| seen.answers);
-        let asked = self.asked.as_ref().filter(|_| answers != Some(false));
+        let asked = self.asked.get(&key.id).filter(|_| answers != Some(false));
         let asked = asked.filter(|asked| asked.key == key && asked.text == text);
         let is_known = |asked: &&Asked| doubts.iter().all(|doubt| asked.covers(doubt));
         let mut refusal = question(&doubts, answers.is_none());
@@ -111,13 +113,19 @@ impl Gate {
             None => now,
         };
         let text = text.to_owned();
-        self.asked = Some(Asked {
+        let asked = Asked {
             key,
             text,
             doubts,
             at,
-        });
+        };
+        self.asked.insert(key.id, asked);
         Err(refusal)
+    }
+
+    /// Forgets what was asked about proposals that are over.
+    pub(crate) fn forget_others(&mut self, is_current: impl Fn(ProposalKey) -> bool) {
+        self.asked.retain(|_, asked| is_current(asked.key));
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pillion_changes::looking::Shown;
-use pillion_protocol::Proposer;
 use pillion_protocol::held::HeldCall;
+use pillion_protocol::{Dialect, Proposer};
 
 use crate::line_endings::Tool;
 use crate::outbox::Tab;
@@ -29,6 +29,8 @@ pub(crate) struct Proposal {
     pub(crate) deletes: bool,
     /// A hook has told that a subagent makes it.
     pub(crate) is_hook_of_subagent: bool,
+    /// The tool that writes it, whose call a hook of this agent's holds.
+    pub(crate) held_tool: Option<(Dialect, String)>,
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
     pub(crate) proposed: Arc<String>,
@@ -55,6 +57,7 @@ impl Proposal {
             set: None,
             deletes: false,
             is_hook_of_subagent: false,
+            held_tool: None,
             stand_in: None,
             proposed: Arc::new(content.into()),
             tool: None,
@@ -95,6 +98,13 @@ impl Proposal {
     /// Returns the question of the agent's that its outcome answers.
     pub(crate) fn question(&self) -> Option<&Question> {
         self.tab.as_ref()?.question.as_deref()
+    }
+
+    /// Returns true if the tool that writes it has no way to write this text in place of that one.
+    pub(crate) fn cannot_write(&self, before: Option<&str>, text: &str) -> bool {
+        let cannot =
+            |(agent, tool): &(_, String)| !pillion_hooks::of(*agent).can_write(tool, before, text);
+        self.held_tool.as_ref().is_some_and(cannot)
     }
 
     /// Returns true if a subagent makes it.

@@ -15,6 +15,7 @@ use pillion_text::hunks::Hunk;
 use pillion_view::{Original, OriginalError};
 
 use crate::line_endings::{self, Tool};
+use crate::proposal::Proposal;
 use crate::stand_in::StandIn;
 
 /// The time for which a file is tried again that another program holds: shorter than
@@ -89,6 +90,20 @@ impl Target {
         self
     }
 
+    /// Says so if the last line of the file does not end, and its agent has no way to leave it like that.
+    pub(crate) fn noted(mut self, proposal: &Proposal) -> Self {
+        let before = self.original.text.as_deref();
+        let before = before.and_then(|it| str::from_utf8(it).ok());
+        let before = before.filter(|it| !it.is_empty() && !it.ends_with('\n'));
+        let open = before.zip(proposal.proposed.strip_suffix('\n'));
+        if open.is_some_and(|(before, text)| proposal.cannot_write(Some(before), text)) {
+            let agent = proposal.proposer.display_name();
+            let note = "ends the last line of a file that it patches: this cannot be taken out.";
+            self.notes.push(format!("{agent} {note}"));
+        }
+        self
+    }
+
     /// Takes what stands in for the text of the file. Waits for the disk if that was not read.
     ///
     /// # Errors
@@ -151,6 +166,8 @@ fn check_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
 mod tests {
     use std::fs;
 
+    use pillion_protocol::{Dialect, Proposer};
+
     use super::*;
 
     fn check(path: &Path) -> Result<Target, String> {
@@ -199,6 +216,36 @@ mod tests {
         ] {
             let error = check(path).unwrap_err();
             assert!(error.contains(reason), "{path:?}: {error}");
+        }
+    }
+
+    /// `pillion hook codex` proposes a patch, after which every last line ends.
+    #[test]
+    fn what_cannot_be_taken_out_is_said_beforehand() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        for (tool, before, proposed, is_said) in [
+            (Some("apply_patch"), "a\nb", "A\nb\n", true),
+            (Some("apply_patch"), "a\nb\n", "A\nb\n", false),
+            (Some("apply_patch"), "a\nb", "a\nb\nc", false),
+            (None, "a\nb", "A\nb\n", false),
+        ] {
+            fs::write(&file, before).unwrap();
+            let codex = Dialect::CodexCli;
+            let path = file.to_str().unwrap();
+            let proposal = Proposal {
+                held_tool: tool.map(|tool| (codex, tool.to_owned())),
+                ..Proposal::new("1".into(), Proposer::For(codex), path, proposed)
+            };
+            let notes = check(&file).unwrap().noted(&proposal).notes;
+            let said = [
+                "Codex CLI ends the last line of a file that it patches: this cannot be taken out.",
+            ];
+            assert_eq!(
+                notes,
+                &said[..usize::from(is_said)],
+                "{before:?} {proposed:?}"
+            );
         }
     }
 

@@ -132,6 +132,11 @@ pub trait HookProtocol: Sync {
         false
     }
 
+    /// Returns true if this tool can write this text in place of the one before, whatever it was called to write.
+    fn can_write(&self, _tool: &str, _before: Option<&str>, _text: &str) -> bool {
+        true
+    }
+
     /// When the hooks of the calls of one answer run.
     fn order(&self) -> Order {
         Order::OneByOne

@@ -23,10 +23,9 @@ pub struct SettingsFile {
 
 impl SettingsFile {
     /// Looks at the file at `path`; `by_hand` is the advice where it cannot be written.
-    pub fn look(path: PathBuf, by_hand: &'static str) -> anyhow::Result<Self> {
+    pub fn look(path: PathBuf, by_hand: &str) -> anyhow::Result<Self> {
         if let Some(why) = not_ours(&path) {
-            let (why, hint) = (why.to_owned(), by_hand);
-            return Err(at(&path, Refused { why, hint }).into());
+            return Err(at(&path, why).hint(by_hand).into());
         }
         let original = Original::look(&path).map_err(failure::of_file)?;
         let text = match original.before().map(str::from_utf8) {
@@ -35,8 +34,7 @@ impl SettingsFile {
             Some(Err(error)) => {
                 let byte = error.valid_up_to() + 1;
                 let why = format!("it is not in UTF-8 from byte {byte} on");
-                let hint = "Correct that place first.";
-                return Err(at(&path, Refused { why, hint }).into());
+                return Err(at(&path, &why).hint("Correct that place first.").into());
             }
         };
         Ok(Self {
@@ -77,8 +75,8 @@ impl SettingsFile {
     }
 
     /// The failure of an edit of it.
-    pub fn refused(&self, why: Refused) -> Failure {
-        at(&self.path, why)
+    pub fn refused(&self, refused: Refused) -> Failure {
+        at(&self.path, &refused.why).hint(refused.hint)
     }
 
     /// Writes another text into it.
@@ -108,8 +106,8 @@ impl SettingsFile {
     }
 }
 
-fn at(path: &Path, Refused { why, hint }: Refused) -> Failure {
-    Failure::new(Kind::Refused, format!("{}: {why}", path.display())).hint(hint)
+fn at(path: &Path, why: &str) -> Failure {
+    Failure::new(Kind::Refused, format!("{}: {why}", path.display()))
 }
 
 /// Says why a file is not this person's to write: they did not write it, or do not want it to be written.

@@ -31,6 +31,9 @@ pub struct ProposedFile {
     /// True if a subagent of the agent proposes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_of_subagent: bool,
+    /// The tool that writes it and nothing else, if a hook holds its call: it may have no way to write every text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     /// The change of a notebook's cell, of whose source the text is.
     #[serde(with = "cell", default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<HeldCall>,

@@ -39,6 +39,8 @@ pub(crate) enum Doubt {
     IgnoresEmpty(Proposer),
     /// The agent takes the unchanged file for a rejection.
     TakenForRejection(Proposer),
+    /// The agent has no way to write this text.
+    Inexpressible(Proposer),
     /// Nothing is left of the proposal.
     Nothing,
     /// The file is not in a workspace folder.
@@ -73,6 +75,8 @@ pub(crate) struct Weighed<'a> {
     pub(crate) unwritten: Option<Proposer>,
     /// True if a hook's answer carries it: the agent takes any text then.
     pub(crate) is_of_hook: bool,
+    /// True if its agent has no way to write it.
+    pub(crate) is_inexpressible: bool,
     /// True if the agent asks in its own window, too: an empty new file is accepted there.
     pub(crate) is_asked: bool,
 }
@@ -118,6 +122,8 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         doubts.push(Doubt::IgnoresEmpty(proposer));
     } else if is_unchanged {
         doubts.push(Doubt::Nothing);
+    } else if weighed.is_inexpressible {
+        doubts.push(Doubt::Inexpressible(proposer));
     }
     let (of, left) = (count_lines(&original), count_lines(accepted.as_bytes()));
     if !is_deletion && deletes_most(of, left) {
@@ -193,6 +199,7 @@ impl Doubt {
             Self::Deleted { .. } => "deleted",
             Self::IgnoresEmpty(_) => "ignoresEmptyText",
             Self::TakenForRejection(_) => TAKEN_FOR_REJECTION,
+            Self::Inexpressible(_) => "inexpressible",
             Self::Nothing => "nothingLeft",
             Self::Outside => "outsideWorkspace",
             Self::Runs(_) => "runsCode",
@@ -262,6 +269,13 @@ impl fmt::Display for Doubt {
                 write!(
                     f,
                     "{} treats this as a rejection and changes nothing",
+                    proposer.display_name()
+                )
+            }
+            Self::Inexpressible(proposer) => {
+                write!(
+                    f,
+                    "{} has no way to write this text, so it would write nothing to this file and be told of your changes",
                     proposer.display_name()
                 )
             }

@@ -310,6 +310,30 @@ fn an_answer_is_about_the_same_text_the_same_proposal_and_the_same_doubts() {
     assert_eq!(ask(&newer), "unseenHunks");
 }
 
+/// `pillion accept A; pillion accept B`, again and again.
+#[test]
+fn a_question_stands_until_its_proposal_is_over_whatever_is_asked_about_others() {
+    let mut scene = Scene::new();
+    let mut ask = |id, revision, is_first: bool| {
+        scene.wait(700);
+        scene.key = ProposalKey {
+            id: DiffId(id),
+            revision,
+        };
+        let code = scene.ask("x", &[Doubt::Outside]);
+        assert_eq!(code.is_empty(), !is_first, "{id}.{revision}");
+        let over = DiffId(3);
+        scene.gate.forget_others(|key| key.id != over);
+        scene.gate.asked.len()
+    };
+    assert_eq!(ask(1, 1, true), 1);
+    assert_eq!(ask(2, 1, true), 2);
+    assert_eq!(ask(1, 1, false), 2);
+    assert_eq!(ask(2, 1, false), 2);
+    assert_eq!(ask(2, 2, true), 2, "a newer proposal");
+    assert_eq!(ask(3, 1, true), 2, "it is over");
+}
+
 #[path = "../../tests/shared/doubts.rs"]
 mod doubts;
 
@@ -348,6 +372,7 @@ fn weighed(before: Option<&[u8]>, accepted: &str) -> Vec<Doubt> {
 fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
     Weighed {
         is_of_hook: false,
+        is_inexpressible: false,
         is_asked: false,
         proposer: Dialect::GeminiCli.into(),
         path: Path::new("/w/a.txt"),

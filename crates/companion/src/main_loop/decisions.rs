@@ -192,6 +192,8 @@ impl MainLoop {
             fingerprint,
             together,
         } = finding;
+        let is_current = |key| self.diffs.check_current(key).is_ok();
+        self.gate.forget_others(is_current);
         if let Err(refusal) = self.gate.ask(&decide, &fingerprint, doubts, now) {
             return refuse(decide.key, refusal, reply);
         }

@@ -48,6 +48,7 @@ impl MainLoop {
             set,
             deletes: file.deletes,
             is_hook_of_subagent: file.is_of_subagent,
+            held_tool: proposer.agent().zip(file.tool),
             stand_in: stand_in.map(Arc::new),
             over: file.over,
             ..Proposal::new(Arc::clone(session), proposer, file.path, file.content)

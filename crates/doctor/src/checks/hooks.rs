@@ -21,7 +21,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         untrusted(facts, hooks, protocol),
         disabled(facts, hooks),
         incomplete(facts, hooks, protocol),
-        program(facts, hooks),
+        program(facts, hooks, protocol),
     ];
     let has_faults = faults.iter().any(Option::is_some);
     findings.extend(faults.into_iter().flatten());
@@ -54,10 +54,14 @@ fn missing(facts: &Facts, hooks: &Hooks, findings: &[Finding]) -> Option<Finding
             .iter()
             .any(|finding| finding.id == Id::SettingsBroken);
         let what = format!("{path} is not a valid settings file: {why}");
+        let becomes = match facts.agent() {
+            Dialect::CodexCli => "does not start with",
+            _ => "ignores",
+        };
         let finding = Finding::warning(
             Id::SettingsBroken,
             what,
-            format!("{name} ignores such a file"),
+            format!("{name} {becomes} such a file"),
         );
         return (!is_told).then(|| finding.fix(shell::edit(&hooks.path)));
     }
@@ -172,8 +176,14 @@ fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Opti
                 "the time limit of Pillion's {} hook is too short: {shown}",
                 entry.event
             );
-            let why =
-                format!("when that time is over, {name} makes the change that you are looking at");
+            let makes = if is_strict(protocol) {
+                "does not make"
+            } else {
+                "makes"
+            };
+            let why = format!(
+                "when that time is over, {name} {makes} the change that you are looking at"
+            );
             return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
         }
         if *matcher != wanted.matcher {
@@ -188,8 +198,14 @@ fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Opti
     None
 }
 
+/// Returns true if the agent makes no change whose hook fails.
+fn is_strict(protocol: &dyn HookProtocol) -> bool {
+    let entries = protocol.entries("");
+    entries.iter().any(|entry| entry.item["strict"] == true)
+}
+
 /// A program that is not where the hook has it.
-fn program(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
+fn program(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Option<Finding> {
     let CommandLine { program, agent, .. } = hooks
         .ours
         .iter()
@@ -197,8 +213,12 @@ fn program(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
         .map(|ours| &ours.command)?;
     let name = facts.agent().display_name();
     let what = format!("{program}, which Pillion's hooks run, is not there or may not be run");
-    let why =
-        format!("{name} goes on without a hook that it cannot run, so changes are made without it");
+    let why = match is_strict(protocol) {
+        true => format!("{name} makes no change whose hook it cannot run"),
+        false => format!(
+            "{name} goes on without a hook that it cannot run, so changes are made without it"
+        ),
+    };
     let finding = Finding::warning(Id::HookProgram, what, why);
     Some(finding.fix(format!("pillion hook install {agent}")))
 }

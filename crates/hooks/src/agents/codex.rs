@@ -78,6 +78,10 @@ impl HookProtocol for Codex {
         }
     }
 
+    fn can_write(&self, _: &str, before: Option<&str>, text: &str) -> bool {
+        patch::can_write(Program::Codex, before, text)
+    }
+
     fn shown_tools(&self) -> &'static [&'static str] {
         &[PATCH, SHELL]
     }

@@ -114,6 +114,14 @@ impl HookProtocol for Copilot {
         true
     }
 
+    fn can_write(&self, tool: &str, before: Option<&str>, text: &str) -> bool {
+        match (tool, before) {
+            (PATCH, _) => patch::can_write(Program::Copilot, before, text),
+            (EDIT, Some(before)) => with_endings_of(before, text) == text,
+            _ => true,
+        }
+    }
+
     fn order(&self) -> Order {
         Order::AllFirst
     }
@@ -324,7 +332,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
             return inexpressible(&format!("{path} is empty or deleted by now"));
         }
         (false, None) => changed.push(("file_text", written)),
-        (false, Some(_)) if with_endings_of(before, written) != written => {
+        (false, Some(_)) if !Copilot.can_write(EDIT, Some(before), written) => {
             let why = format!("{path} has lines that end in LF and lines that end in CRLF");
             return inexpressible(&why);
         }

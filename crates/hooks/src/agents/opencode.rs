@@ -78,6 +78,15 @@ impl HookProtocol for OpenCode {
         true
     }
 
+    fn can_write(&self, tool: &str, before: Option<&str>, text: &str) -> bool {
+        match (tool, before) {
+            (PATCH, _) => patch::can_write(Program::OpenCode, before, text),
+            (_, Some(before)) if changes_mark(tool, before, text) => false,
+            (EDIT, Some(before)) => is_uniform(before, text),
+            _ => true,
+        }
+    }
+
     fn shown_tools(&self) -> &'static [&'static str] {
         &EDITS
     }
@@ -148,6 +157,22 @@ fn with_endings_of(file: &str, text: &str) -> String {
     }
 }
 
+/// Returns true if this text has a byte order mark and the one before has none, or the other way round, and the tool keeps that.
+fn changes_mark(tool: &str, before: &str, text: &str) -> bool {
+    match (has_bom(before), has_bom(text)) {
+        (true, false) => true,
+        (false, true) => tool == EDIT,
+        _ => false,
+    }
+}
+
+/// Returns true if all lines of both end in the same way.
+fn is_uniform(before: &str, text: &str) -> bool {
+    [before, text]
+        .iter()
+        .all(|text| with_endings_of(before, text) == **text)
+}
+
 /// The call with what was accepted.
 fn allow(call: &Call, accepted: &Accepted) -> Answer {
     let allowed = match call.tool.as_str() {
@@ -183,15 +208,14 @@ fn written(call: &Call, accepted: &Accepted) -> Result<Value, String> {
         .as_ref()
         .and_then(After::text)
         .unwrap_or_default();
-    let marks = before.map(|before| [has_bom(before), has_bom(written)]);
-    match (call.tool.as_str(), marks) {
-        (_, Some([true, false])) | (EDIT, Some([false, true])) => {
-            return Err(format!(
-                "it adds no byte order mark to {path} and removes none"
-            ));
-        }
-        (WRITE, _) => return Ok(json!({"content": written})),
-        _ => {}
+    let tool = call.tool.as_str();
+    if before.is_some_and(|before| changes_mark(tool, before, written)) {
+        return Err(format!(
+            "it adds no byte order mark to {path} and removes none"
+        ));
+    }
+    if tool == WRITE {
+        return Ok(json!({"content": written}));
     }
     let edit =
         |old: &str, new: &str| json!({"oldString": old, "newString": new, "replaceAll": false});
@@ -200,8 +224,7 @@ fn written(call: &Call, accepted: &Accepted) -> Result<Value, String> {
         Some("") => return Err(format!("{path} is empty by now")),
         Some(before) => before,
     };
-    let is_uniform = |text: &str| with_endings_of(before, text) == text;
-    if is_uniform(before) && is_uniform(written) {
+    if is_uniform(before, written) {
         return Ok(edit(&edit::plain(before), &edit::plain(written)));
     }
     // The part that it replaces is there once, exactly, and so it finds no other.

@@ -80,6 +80,17 @@ pub(super) fn scope(folder: Option<&Path>, patch: &str) -> Scope {
     }
 }
 
+/// Returns true if a patch has this outcome.
+pub(super) fn can_write(program: Program, before: Option<&str>, text: &str) -> bool {
+    let change = FileChange {
+        path: "file",
+        move_to: None,
+        before,
+        after: Some(text),
+    };
+    patch::write(program, &[change]).is_ok()
+}
+
 /// What an agent writes of an accepted patch.
 pub(super) struct Rewritten {
     pub(super) patch: String,

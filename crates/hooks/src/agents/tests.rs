@@ -84,6 +84,78 @@ fn an_edit_is_shown_as_it_will_be_written() {
     }
 }
 
+/// What a person reads before they accept is what the answer says afterwards.
+#[test]
+fn a_tool_can_write_what_its_hook_answers_with() {
+    let edit = json!({"file_path": "a", "old_string": "a", "new_string": "b"});
+    let write = json!({"file_path": "a", "content": "b\n"});
+    let patch = "*** Begin Patch\n*** Add File: a\n+b\n*** End Patch\n";
+    let of_vibe = json!({"file_path": "a", "old_string": "a", "new_string": "b"});
+    let of_opencode = json!({"filePath": "a", "oldString": "a", "newString": "b"});
+    let calls: [(&dyn HookProtocol, Call); 8] = [
+        (&Claude, call(&Claude, "PreToolUse", "Edit", edit.clone())),
+        (
+            &Codex,
+            call(
+                &Codex,
+                "PreToolUse",
+                "apply_patch",
+                json!({"command": patch}),
+            ),
+        ),
+        (&Copilot, {
+            let args = json!({"path": "a", "old_str": "a", "new_str": "b"});
+            let input =
+                json!({"sessionId": "s", "cwd": "/w", "toolName": "edit", "toolArgs": args});
+            Copilot.read(object(input)).unwrap()
+        }),
+        (&Copilot, {
+            let input = json!({"sessionId": "s", "cwd": "/w", "toolName": "apply_patch", "toolArgs": patch});
+            Copilot.read(object(input)).unwrap()
+        }),
+        (
+            &OpenCode,
+            call(&OpenCode, "PreToolUse", "edit", of_opencode),
+        ),
+        (
+            &OpenCode,
+            call(&OpenCode, "PreToolUse", "write", write.clone()),
+        ),
+        (
+            &OpenCode,
+            call(
+                &OpenCode,
+                "PreToolUse",
+                "apply_patch",
+                json!({"patchText": patch}),
+            ),
+        ),
+        (&Vibe, call(&Vibe, "pre_tool", "edit", of_vibe)),
+    ];
+    let mut told = [0, 0];
+    for (protocol, call) in calls {
+        for before in ["a\nx\n", "a\r\nx\r\n", "a\nx", "a\r\nx\n", "\u{feff}a\nx\n"] {
+            for text in [
+                "m\nx\n",
+                "m\r\nx\r\n",
+                "m\nx",
+                "m\nx\r\n",
+                "\u{feff}m\nx\n",
+                "m",
+            ] {
+                let after = After::Text("b\n".to_owned());
+                let change = Change::of_file("/w/a".to_owned(), Some(before.to_owned()), after);
+                let answer = accepted(protocol, &call, change, text);
+                let is_written = answer.inexpressible.is_empty();
+                let can_write = protocol.can_write(&call.tool, Some(before), text);
+                assert_eq!(can_write, is_written, "{call:?} {before:?} {text:?}");
+                told[usize::from(can_write)] += 1;
+            }
+        }
+    }
+    assert!(told[0] > 20 && told[1] > 20, "{told:?}");
+}
+
 /// A notebook whose cells have these sources, and the ids `a`, `b`, and so on.
 fn notebook(sources: &[&str]) -> String {
     let cells = ["a", "b", "c"].iter().zip(sources);

@@ -85,6 +85,14 @@ impl HookProtocol for Vibe {
         deny(&why)
     }
 
+    fn can_write(&self, _: &str, before: Option<&str>, text: &str) -> bool {
+        let is_of = |before: &str| {
+            let keeps_mark = before.starts_with(edit::BOM) == text.starts_with(edit::BOM);
+            keeps_mark && ended_as(before, text) == text
+        };
+        before.is_none_or(is_of)
+    }
+
     fn order(&self) -> Order {
         Order::AtOnce
     }

@@ -161,6 +161,8 @@ fn check(settings: &Settings, text: &str) {
                 text.trim_end_matches(['\r', '\n']),
                 "{text_with}"
             );
+            let is_ended = [text, &without].map(|text| text.ends_with('\n'));
+            assert_eq!(is_ended[0], is_ended[1], "{text:?} {without:?}");
         }
     }
 }

@@ -23,13 +23,13 @@ pub fn parse(text: &str) -> Result<ImDocument<&str>, Refused> {
     })
 }
 
-/// Returns the text with a block of lines at the end, after an empty line.
+/// Returns the text with a block of lines at the end, after an empty line. Whether its last line ends stays as it is.
 pub fn append(text: &str, block: &str) -> String {
     let nl = newline(text);
-    let gap = match text.trim_start_matches('\u{feff}') {
-        "" => "",
-        text if text.ends_with('\n') => nl,
-        _ => &nl.repeat(2),
+    let (gap, block) = match text.trim_start_matches('\u{feff}') {
+        "" => ("", block),
+        text if text.ends_with('\n') => (nl, block),
+        _ => (&*nl.repeat(2), block.trim_end_matches('\n')),
     };
     format!("{text}{gap}{}", block.replace('\n', nl))
 }
@@ -42,13 +42,18 @@ pub fn without(text: &str, lines: Range<usize>) -> String {
         "" => "",
         _ => after_newline(rest).unwrap_or(after),
     };
-    match before
-        .strip_suffix('\n')
-        .map(|line| line.trim_end_matches('\r'))
-    {
-        Some(line) if line.ends_with('\n') => format!("{line}{after}"),
-        None => format!("{before}{}", after_newline(after).unwrap_or(after)),
-        _ => format!("{before}{after}"),
+    let end_of_line = |text: &str| {
+        let line = text.strip_suffix('\n')?;
+        Some(line.strip_suffix('\r').unwrap_or(line).len())
+    };
+    let before = match end_of_line(before) {
+        Some(end) if before[..end].ends_with('\n') => &before[..end],
+        None => return format!("{before}{}", after_newline(after).unwrap_or(after)),
+        Some(_) => before,
+    };
+    match end_of_line(before).filter(|_| after.is_empty() && !text.ends_with('\n')) {
+        Some(end) => before[..end].to_owned(),
+        None => format!("{before}{after}"),
     }
 }
 
@@ -122,7 +127,7 @@ fn shape(path: &[Key], place: Option<String>) -> Refused {
             "`{}` is not written as a table{place}, so nothing of it can be changed",
             names(path)
         ),
-        hint: "Write each entry as a table of its own, such as `[[hooks.PreToolUse]]`, or change it yourself.",
+        hint: "Write each entry of that list as a table of its own, below its name in double brackets, or change it yourself.",
     }
 }
 

@@ -145,6 +145,8 @@ fn what_no_patch_can_express_is_not_called_accepted_and_the_rest_of_its_set_is_w
         let text = sandbox.home.file("../text", "mine");
         let text = text.to_str().unwrap();
         let accept = ["accept", &number(&listed[0]), "--content-file", text];
+        let asked = "has no way to write this text, so it would write nothing to this file";
+        sandbox.run(accept).expect_error(1, asked, "");
         sandbox.insist(accept).expect(0);
         sandbox.insist(["accept", &number(&listed[1])]).expect(0);
         let output = &hook.answer().output["hookSpecificOutput"];
@@ -155,5 +157,46 @@ fn what_no_patch_can_express_is_not_called_accepted_and_the_rest_of_its_set_is_w
         serve.said("your text is kept in");
         assert_eq!(came_of(&sandbox, "a.txt").1, "not written", "{agent}");
         assert_eq!(came_of(&sandbox, "b.txt").1, "written", "{agent}");
+    }
+}
+
+/// Each question waits for its own answer, in whatever order a script asks.
+#[test]
+fn of_two_deletions_each_is_accepted_when_it_is_accepted_again() {
+    for serve in SERVES {
+        let sandbox = Sandbox::new();
+        let _serve = serve(&sandbox);
+        sandbox.home.file("a.txt", "x\n");
+        sandbox.home.file("b.txt", "y\n");
+        let patch =
+            "*** Begin Patch\n*** Delete File: a.txt\n*** Delete File: b.txt\n*** End Patch\n";
+        let call = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": sandbox.home.workspace(),
+            "permission_mode": "bypassPermissions", "tool_name": "apply_patch", "tool_input": {"command": patch},
+        });
+        let hook = Hook::call(&sandbox, &["codex"], &call);
+        let mut left: Vec<_> = pending(&sandbox, 2).iter().map(number).collect();
+        for id in &left {
+            let asked = sandbox.run(["accept", id]);
+            assert!(
+                asked.stderr.contains("accepting this deletes"),
+                "{}",
+                asked.stderr
+            );
+        }
+        while !left.is_empty() {
+            left.retain(|id| {
+                let ran = sandbox.run(["accept", id]);
+                let is_accepted = ran.code == Some(0);
+                let is_early = ran.stderr.contains("too soon after the question");
+                assert!(is_accepted || is_early, "{}", ran.stderr);
+                !is_accepted
+            });
+        }
+        assert_eq!(
+            hook.answer().output,
+            Value::Null,
+            "it is made as it was proposed"
+        );
     }
 }

@@ -129,6 +129,36 @@ fn what_is_not_as_it_is_installed_is_installed_again() {
     }
 }
 
+/// Mistral Vibe makes no call whose `strict` hook fails; the others go on.
+#[test]
+fn what_becomes_of_a_change_whose_hook_fails_is_said() {
+    for (agent, without, too_late) in [
+        (
+            Dialect::ClaudeCode,
+            "changes are made without it",
+            "Claude Code makes the change",
+        ),
+        (
+            Dialect::MistralVibe,
+            "Mistral Vibe makes no change",
+            "Mistral Vibe does not make the change",
+        ),
+    ] {
+        let command = format!("/bin/pillion hook {}", agent.name());
+        let entries = pillion_hooks::of(agent).entries(&command);
+        let format = Format::of(agent);
+        let text = settings::add(format, None, agent.name(), &entries).unwrap();
+        for (from, to, why) in [("/bin/", "/gone/", without), ("86400", "5", too_late)] {
+            let values = format.values(&text.replace(from, to)).unwrap();
+            let findings = judge(&facts(agent, NEW, values));
+            assert!(
+                findings.iter().any(|it| it.why.contains(why)),
+                "{findings:#?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_turns_hooks_off_is_named() {
     let edit = || format!("\"${{EDITOR:-vi}}\" {PATH}");

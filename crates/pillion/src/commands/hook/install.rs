@@ -13,9 +13,6 @@ use crate::commands::output::say;
 use crate::failure::{Failure, Kind};
 use crate::settings_file::SettingsFile;
 
-/// The advice where the file cannot be written.
-const BY_HAND: &str = "Add the entry yourself: `pillion hook install AGENT --print` shows it.";
-
 /// Add Pillion's hooks to an agent's settings
 ///
 /// Adds its entries to the settings file of your user, and changes nothing else there: comments and
@@ -52,7 +49,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let text = text.map_err(|why| Failure::new(Kind::Internal, why.why))?;
         return Ok(io::stdout().lock().write_all(text.as_bytes())?);
     }
-    let file = settings_file(agent)?;
+    let name = agent.name();
+    let by_hand =
+        format!("Add the entry yourself: `pillion hook install {name} --print` shows it.");
+    let file = settings_file(agent, &by_hand)?;
     let text = settings::add(format, file.text(), agent.name(), &entries);
     let text = text.map_err(|why| file.refused(why))?;
     if file.text() == Some(&text) {
@@ -76,8 +76,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     ))
 }
 
-/// The settings file of an agent's user, looked at.
-pub fn settings_file(agent: Dialect) -> anyhow::Result<SettingsFile> {
+/// The settings file of an agent's user, looked at; `by_hand` is the advice where it cannot be written.
+pub fn settings_file(agent: Dialect, by_hand: &str) -> anyhow::Result<SettingsFile> {
     let path = path(agent)?;
     // Settings may be kept elsewhere. A program that is all ours is in the place where we put it.
     if Format::of(agent) == Format::Script && path.is_symlink() {
@@ -85,7 +85,7 @@ pub fn settings_file(agent: Dialect) -> anyhow::Result<SettingsFile> {
         let failure = Failure::new(Kind::Refused, message);
         return Err(failure.hint("Remove the link, and run this again.").into());
     }
-    Ok(SettingsFile::look(path, BY_HAND)?.private())
+    Ok(SettingsFile::look(path, by_hand)?.private())
 }
 
 fn path(agent: Dialect) -> Result<PathBuf, Failure> {

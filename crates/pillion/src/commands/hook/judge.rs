@@ -206,9 +206,13 @@ impl Judge<'_, '_> {
         changes: Vec<Change>,
         watch: &mut Watch,
     ) -> Result<Ruling, Misled> {
+        let moves = changes.iter().any(|it| it.after == After::Deleted);
         let proposed: Vec<_> = { changes.iter() }
             .map(|change| ProposedFile {
                 is_of_subagent: self.call.subagent.is_some(),
+                // What is moved is written from its text at the other place.
+                tool: (change.cell.is_none() && !(moves && change.before.is_none()))
+                    .then(|| self.call.tool.clone()),
                 ..proposed(change, self.ahead)
             })
             .collect();

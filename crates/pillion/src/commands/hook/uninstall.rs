@@ -27,7 +27,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if !args.print {
         control_client::speak_for_the_person()?;
     }
-    let file = settings_file(args.agent)?;
+    let by_hand = "Take the entries whose command is `pillion hook` out yourself.";
+    let file = settings_file(args.agent, by_hand)?;
     let format = Format::of(args.agent).with_comments();
     let (agent, text) = (args.agent.name(), file.text().unwrap_or_default());
     let ours = match file.text() {
