@@ -1008,6 +1008,29 @@ fn a_moved_text_is_not_lost_when_a_person_has_put_something_in_its_former_place(
     }
 }
 
+/// Of what may be secret, the one copy may be in the new place.
+#[test]
+fn a_new_file_that_may_be_one_of_which_no_text_is_kept_stays() {
+    for (path, to, command) in [
+        (".env", "env.txt", "mv .env env.txt"),
+        ("k.pem", "k.txt", "cp k.pem k.txt; rm k.pem"),
+    ] {
+        let mut lab = before_moves();
+        fs::write(lab.root.join(path), "TOKEN=1").unwrap();
+        let before = files(&lab);
+        lab.turn_of(|root| sh(root, &format!("{command}; echo more > new")));
+        let done = lab.act(Act::TakeBack, &[name("1")]).unwrap();
+        assert_eq!(fs::read(lab.root.join(to)).unwrap(), b"TOKEN=1", "{done:?}");
+        assert!(!lab.root.join("new").exists(), "{done:?}");
+        let expected = format!("{to} may be {path}, moved");
+        assert!(done.iter().any(|it| it.contains(&expected)), "{done:?}");
+        // The person does what they were told.
+        sh(&lab.root, &format!("mv {to} {path}"));
+        lab.act(Act::TakeBack, &[name("1")]).unwrap();
+        assert_eq!(files(&lab), before);
+    }
+}
+
 #[test]
 fn the_new_half_of_a_move_alone_is_not_taken_back_and_neither_is_the_old_one_undone() {
     for (command, _, from, to) in MOVES {

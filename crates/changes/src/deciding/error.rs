@@ -52,6 +52,14 @@ pub enum DecideError {
         /// The action that was tried.
         act: Act,
     },
+    /// The agent may have moved a file of which no text is kept.
+    #[error("{path} may be {of}, moved: that is gone, was as long, and its contents were not kept")]
+    MayBeMoved {
+        /// The file, as it is shown.
+        path: String,
+        /// The one that is gone, as it is shown.
+        of: String,
+    },
     /// The two names of a file that was renamed are one to the system, as where it ignores case.
     #[error("{path} is {of} as well: the system does not tell these names apart")]
     OneFile {
@@ -83,6 +91,11 @@ impl DecideError {
     /// Advice on what a person can do about it, if there is something.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
+            Self::MayBeMoved { path, of } => {
+                return Some(format!(
+                    "Move {path} to {of} yourself, or delete it if nothing is missing in it."
+                ));
+            }
             Self::OneFile { path, of } => {
                 return Some(format!(
                     "Rename {path} to {of} yourself: nothing else is left to do."

@@ -189,8 +189,32 @@ impl<'a> Deciding<'a> {
         }
     }
 
+    /// A file of the turn that is gone and of which no text is kept, if this new one may be it.
+    fn may_be_moved(&self, change: &Change) -> Option<&Change> {
+        let size = |state: &FileState| match state {
+            FileState::File { size, .. } => Some(*size).filter(|size| *size > 0),
+            _ => None,
+        };
+        let is_new = change.before.is_absent();
+        let size_now = size(&change.after).filter(|_| is_new)?;
+        self.kept.turn.real_changes().find(|it| {
+            it.after.is_absent()
+                && it.before.text().is_none()
+                && size(&it.before) == Some(size_now)
+                && it.path.symlink_metadata().is_err()
+        })
+    }
+
     /// Refuses to take the only copy of a text away that belongs to another file of the turn.
     pub(super) fn refuse_only_copy(&self, act: Act, change: &Change) -> Result<(), DecideError> {
+        if act == Act::TakeBack
+            && let Some(gone) = self.may_be_moved(change)
+        {
+            return Err(DecideError::MayBeMoved {
+                path: self.shown(change),
+                of: self.shown(gone),
+            });
+        }
         let Some((text, mut origins)) = self.held(act, change) else {
             return Ok(());
         };
