@@ -6,7 +6,6 @@
 use std::path::Path;
 
 use pillion_hooks::{Call, Change, Changes, Decided, Files, Ruling};
-use pillion_protocol::claude::hooks;
 use pillion_protocol::{Dialect, Outcome};
 use pillion_view::Original;
 use serde_json::Value;
@@ -40,12 +39,12 @@ impl Question {
         self.call.subagent.is_some()
     }
 
-    /// Returns true if it is about this call. Claude Code does not name the call in its question.
-    pub(crate) fn is_of_call(&self, call: &hooks::Call) -> bool {
-        let is_same = |(name, value)| call.input.get(name) == Some(value);
+    /// Returns true if it is about this call of a tool. Claude Code does not name the call in its question.
+    pub(crate) fn is_of_call(&self, subagent: Option<&str>, tool: &str, input: &Value) -> bool {
+        let is_same = |(name, value)| input.get(name) == Some(value);
         let asked = self.call.input.as_object();
-        self.call.tool == call.tool
-            && self.call.subagent == call.subagent
+        self.call.tool == tool
+            && self.call.subagent.as_deref() == subagent
             && asked.is_some_and(|asked| asked.iter().all(is_same))
     }
 

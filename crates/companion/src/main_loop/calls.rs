@@ -169,8 +169,11 @@ impl MainLoop {
             }
             ToolCall::Told => return answer(caller, Ok(Answer::Text(String::new()))),
             ToolCall::AfterWrite(call) => {
-                let is_its =
-                    |tab: &Tab| { tab.question.as_ref() }.is_some_and(|it| it.is_of_call(&call));
+                let (subagent, tool) = (call.subagent.as_deref(), &*call.tool);
+                let is_its = |tab: &Tab| {
+                    let question = tab.question.as_ref();
+                    question.is_some_and(|it| it.is_of_call(subagent, tool, &call.input))
+                };
                 self.question_is_over(session, is_its, now);
                 let notes = self.agent(session).and_then(|it| it.notes.take());
                 let event = match call.has_failed {
