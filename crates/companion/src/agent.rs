@@ -209,8 +209,8 @@ impl Agents {
 
     /// Returns true if what was written a moment ago counts as an agent's.
     pub(crate) fn are_at_work(&self, now: Instant) -> bool {
-        let mut agents = self.agents.values();
-        self.left.is_some_and(|at| now < at + LATE) || agents.any(|it| it.turn.is_at_work(now))
+        let is_at_work = |it: &Agent| it.turn.is_at_work(now) || it.may_always_be_at_work();
+        self.left.is_some_and(|at| now < at + LATE) || self.agents.values().any(is_at_work)
     }
 
     /// Returns true if one of this kind runs a call, in its turn, that may write this file.
@@ -324,6 +324,15 @@ mod tests {
         assert_eq!(kept.count(), MAX_BY_HOOKS);
         let known = agents.by_hooks(Dialect::CodexCli, "0");
         assert!(known.is_some(), "it is known");
+    }
+
+    #[test]
+    fn an_agent_that_tells_nothing_may_always_be_at_work() {
+        for (kind, expected) in [(Dialect::OpenCode, true), (Dialect::GeminiCli, false)] {
+            let (mut agents, now) = (Agents::default(), Instant::now());
+            agents.connected(&"a".into(), kind);
+            assert_eq!(agents.are_at_work(now), expected, "{kind}");
+        }
     }
 
     #[test]

@@ -183,6 +183,12 @@ impl Agent {
         matches!(self.found, Found::ByLooks { .. })
     }
 
+    /// Returns true if nothing tells when it works, and it asks about nothing: what is written at any time may be its.
+    pub(super) fn may_always_be_at_work(&self) -> bool {
+        let is_silent = self.kind.opens_session() && !self.kind.proposes();
+        is_silent && self.found != Found::ByHooks
+    }
+
     /// The time at which the turn is over in which something has changed, if nothing else does.
     fn quiet_at(&self) -> Option<Instant> {
         let has_changed = self.found == Found::ByLooks { has_changed: true };
