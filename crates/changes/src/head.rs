@@ -169,6 +169,11 @@ impl Head {
         Some(moved(remark, is_elsewhere))
     }
 
+    /// Returns true if the stash has fewer entries than before: a pop writes files, and moves nothing.
+    pub fn has_unstashed(&self, before: &Self) -> bool {
+        self.stash < before.stash
+    }
+
     fn remark(
         &self,
         before: &Self,

@@ -206,6 +206,9 @@ impl Remark {
                 let way = format!("`pillion revert --all {number}` brings it back");
                 let left_out = format!("`pillion revert {number}` leaves it out");
                 match (back, is_lost) {
+                    (Some(back), false) if *is_stash => format!(
+                        "{moved}: `{back}` undoes it as long as the stash is there, and {left_out}"
+                    ),
                     (Some(back), false) => format!("{moved}: `{back}` undoes it, and {left_out}"),
                     (Some(back), true) => format!(
                         "{moved}: `{back}` undoes it but for what was not committed, of which git has no copy: {way}, and {left_out}"

@@ -141,6 +141,8 @@ pub struct Difference {
     pub is_by_head: bool,
     /// True if no commit of git's has what was there then.
     pub is_lost: bool,
+    /// True if it may have come out of git's stash.
+    pub may_be_unstashed: bool,
     /// The folders around it that were not there when everything was looked at last.
     pub new_folders: Vec<PathBuf>,
     /// The permissions of its folders, its own first, if some went with it or were exchanged.
@@ -156,6 +158,7 @@ impl Difference {
             shared: None,
             is_by_head: false,
             is_lost: false,
+            may_be_unstashed: false,
             new_folders: Vec::new(),
             folder_modes: Vec::new(),
         }
@@ -434,7 +437,7 @@ impl Table {
         };
         let built = self.last.found.built.iter();
         self.last.new_built = built.filter(is_new).cloned().collect();
-        let moves = self.note_heads(&repositories);
+        let (moves, has_unstashed) = self.note_heads(&repositories);
         if !self.is_filled {
             self.fill(changed, &repositories, now);
             return Vec::new();
@@ -477,6 +480,9 @@ impl Table {
                 }));
             }
         }
+        for it in &mut differences {
+            it.may_be_unstashed = has_unstashed;
+        }
         for moved in moves {
             let (mut has_any, mut has_lost) = (false, false);
             for it in &mut differences {
@@ -514,10 +520,11 @@ impl Table {
         }
     }
 
-    /// Notes where HEAD is in these work trees. Returns how it was moved and files were written.
-    fn note_heads(&mut self, work_trees: &[PathBuf]) -> Vec<Move> {
+    /// Notes where HEAD is in these work trees. Returns how it was moved and files were written, and whether something came out of a
+    /// stash.
+    fn note_heads(&mut self, work_trees: &[PathBuf]) -> (Vec<Move>, bool) {
         let before = std::mem::take(&mut self.heads);
-        let mut moves = Vec::new();
+        let (mut moves, mut has_unstashed) = (Vec::new(), false);
         for tree in work_trees {
             let Some(head) = Head::of(tree) else {
                 continue;
@@ -526,10 +533,11 @@ impl Table {
             let index = head.index(tree, former.map(|(_, it)| it));
             if let Some((was, then)) = former {
                 moves.extend(head.moved_from(was, tree, [then, &index]));
+                has_unstashed |= head.has_unstashed(was);
             }
             self.heads.insert(tree.clone(), (head, index));
         }
-        moves
+        (moves, has_unstashed)
     }
 
     /// Takes what the looks until now have found beside files: what it is about, and what there is to say.

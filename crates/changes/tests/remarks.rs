@@ -302,13 +302,17 @@ fn shell_does(tree: &WorkTree, script: &str) {
 
 /// Takes the turn back, or all of it.
 fn revert(tree: &WorkTree, takes_all: bool) {
-    let kept = Kept::read(&tree.store, 1).unwrap();
+    revert_turn(tree, 1, takes_all);
+}
+
+fn revert_turn(tree: &WorkTree, number: u64, takes_all: bool) {
+    let kept = Kept::read(&tree.store, number).unwrap();
     let mut deciding = Deciding::new(&tree.store, &kept);
     if takes_all {
         deciding.take_all();
     }
     let turn = ChangeRef {
-        turn: 1,
+        turn: number,
         change: None,
     };
     deciding.all(Act::TakeBack, &[turn], |_| ()).unwrap();
@@ -427,6 +431,41 @@ fn what_was_put_away_is_in_the_record_whatever_becomes_of_the_stash() {
         assert_eq!(text("added"), None, "{is_dropped}");
         revert(&tree, true);
         assert_eq!(text("added").as_deref(), Some("mine\n"), "{is_dropped}");
+    }
+}
+
+/// The person's line in `b` is put away and comes back: in one turn, in two, and by another agent.
+#[test]
+fn what_comes_back_out_of_the_stash_is_nobodys_change() {
+    const OTHER: u64 = SESSION + 1;
+    for by in [None, Some(SESSION), Some(OTHER)] {
+        let tree = repository(false);
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        call(&mut recorder, true, || shell_does(&tree, "git stash -q"));
+        if let Some(by) = by {
+            recorder.end(SESSION).unwrap();
+            recorder.begin(by, "claude", "").unwrap();
+        }
+        let session = by.unwrap_or(SESSION);
+        recorder.before(session, "claude", shell("2")).unwrap();
+        shell_does(&tree, "git stash pop -q; echo AG > own");
+        recorder.after(session, "2", |_| Vec::new()).unwrap();
+        recorder.end(session).unwrap();
+        let numbers = tree.store.numbers().unwrap();
+        for number in numbers.into_iter().rev() {
+            let kept = Kept::read(&tree.store, number).unwrap();
+            let change = |name: &str| {
+                let mut real = kept.turn.real_changes();
+                real.find(|it| it.path.ends_with(name)).cloned()
+            };
+            let came_back = change("b").filter(|it| !it.after.is_absent());
+            assert!(came_back.is_none_or(|it| it.is_by_head), "{by:?} {number}");
+            assert!(change("own").is_none_or(|it| !it.is_by_head), "{by:?}");
+            revert_turn(&tree, number, false);
+        }
+        let text = |name| fs::read_to_string(tree.root.join(name)).ok();
+        assert_eq!(text("b").as_deref(), Some("dirty\n"), "{by:?}");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::remark::Remark;
 use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store};
 use crate::table::{Difference, Table};
-use crate::turn::Author;
+use crate::turn::{Author, Change};
 
 impl Recorder {
     /// There is this to say of the turns in which it came about.
@@ -118,7 +118,8 @@ impl Recorder {
     pub(super) fn found(&mut self, found: Vec<Difference>) {
         let moved = moves(&found, &self.store);
         let mut by_others = None;
-        for (difference, moved_from) in found.into_iter().zip(moved) {
+        for (mut difference, moved_from) in found.into_iter().zip(moved) {
+            difference.is_by_head |= difference.may_be_unstashed && self.was_put_away(&difference);
             if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
                 continue;
             }
@@ -154,6 +155,16 @@ impl Recorder {
             }
             session.note(difference, by, moved_from);
         }
+    }
+
+    /// Returns true if a turn that is kept has put this text of the file away: it came back, and is nobody's change.
+    fn was_put_away(&self, found: &Difference) -> bool {
+        let is_it = |it: &Change| {
+            it.is_by_head && it.path == found.path && it.before.text() == found.after.text()
+        };
+        let numbers = self.store.numbers().unwrap_or_default();
+        let mut turns = numbers.iter().rev().filter_map(|it| self.store.turn(*it).ok());
+        found.after.text().is_some() && turns.any(|turn| turn.changes.iter().any(is_it))
     }
 
     /// The session and the author of this file's change, by the calls that run; none if no turn goes on.
