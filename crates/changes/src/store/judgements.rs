@@ -407,11 +407,11 @@ mod tests {
                     })
                 })
                 .collect();
-            for writer in writers {
-                writer.join().unwrap();
-            }
+            let ended: Vec<_> = writers.into_iter().map(|it| it.join()).collect();
+            // Also if one has failed: the other thread goes on until then.
             is_over.store(true, Ordering::Relaxed);
             shortening.join().unwrap();
+            assert!(ended.iter().all(Result::is_ok));
         });
         let known = store.judged(1).unwrap();
         assert_eq!(known.all().count() as u64, WRITERS * (EACH + 1));
