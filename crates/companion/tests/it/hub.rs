@@ -127,10 +127,10 @@ impl World {
             .unwrap();
     }
 
-    /// The hub ends by itself, with all that belongs to it.
+    /// The hub ends by itself, with all that belongs to it: one to which nobody has come, after a while.
     async fn ends(self) {
         let ended = spawn_blocking(move || self.hub.join().unwrap());
-        timeout(STOPS, ended).await.unwrap().unwrap();
+        timeout(SOON, ended).await.unwrap().unwrap();
         assert!(socket::connect_to_hub(&self.environment).is_none());
         assert!(state::list(&self.environment).is_empty());
     }
