@@ -191,10 +191,17 @@ impl Remark {
                 is_stash,
                 is_lost,
             } => {
-                let stash = is_stash.then_some("git stash pop");
-                let ways: Vec<_> = back.as_deref().into_iter().chain(stash).collect();
-                let back = Some(ways.join(" && ")).filter(|it| !it.is_empty());
                 let path = Some(shown(path)).filter(|it| !it.is_empty());
+                // A repository within the folder is not the one that these commands would mean there.
+                let there = |way: &str| match (&path, way.split_once(' ')) {
+                    (Some(path), Some(("git", rest))) => format!("git -C {path} {rest}"),
+                    (Some(path), Some(("jj", rest))) => format!("jj -R {path} {rest}"),
+                    _ => way.to_owned(),
+                };
+                let stash = is_stash.then_some("git stash pop");
+                let ways = back.as_deref().into_iter().chain(stash);
+                let ways: Vec<_> = ways.map(there).collect();
+                let back = Some(ways.join(" && ")).filter(|it| !it.is_empty());
                 let of = path.map_or_else(String::new, |it| format!(" of {it}"));
                 let what = what
                     .as_ref()

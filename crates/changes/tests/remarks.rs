@@ -434,6 +434,29 @@ fn what_was_put_away_is_in_the_record_whatever_becomes_of_the_stash() {
     }
 }
 
+#[test]
+fn what_undoes_a_move_of_head_in_an_inner_repository_names_it() {
+    let tree = repository(false);
+    let inner = tree.root.join("nest");
+    fs::create_dir(&inner).unwrap();
+    for (text, commands) in [
+        ("one", &["init -q", "add .", "commit -qm 1"][..]),
+        ("two", &["checkout -qb other", "commit -qam 2"]),
+    ] {
+        fs::write(inner.join("a"), text).unwrap();
+        commands.iter().for_each(|command| git(&inner, command));
+    }
+    let mut recorder = recorder(&tree.store, &tree.root);
+    recorder.begin(SESSION, "claude", "").unwrap();
+    call(&mut recorder, true, || git(&inner, "checkout -q main"));
+    recorder.end(SESSION).unwrap();
+    let remarks = remarks(&tree);
+    assert!(
+        remarks[0].contains("`git -C nest checkout other` undoes it"),
+        "{remarks:?}"
+    );
+}
+
 /// The person's line in `b` is put away and comes back: in one turn, in two, and by another agent.
 #[test]
 fn what_comes_back_out_of_the_stash_is_nobodys_change() {
