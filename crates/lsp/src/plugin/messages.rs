@@ -220,6 +220,7 @@ pub fn open_diff(mut diff: Diff) -> Value {
             "isUnclear",
             "isOfSubagent",
             "mode",
+            "runner",
         ];
         fields.retain(|name, _| !others.contains(&name.as_str()));
     }
