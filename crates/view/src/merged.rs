@@ -1,5 +1,6 @@
 //! A proposal that the person has merged with the file, which another program has changed since the proposal came.
 
+use std::ops::Range;
 use std::path::Path;
 
 use pillion_text::endings::comparable;
@@ -50,8 +51,21 @@ impl FileChange {
     /// The fingerprint of the file that it was merged with, if what is `accepted` has all that was changed there: whoever
     /// has taken the merge back loses that change.
     pub fn base(&self, accepted: &str) -> Option<&str> {
-        let merged = merge::texts(&self.before, &Text::new(accepted), &self.now);
-        (merged.text == accepted.as_bytes()).then_some(&*self.fingerprint)
+        let accepted = Text::new(accepted);
+        let merged = merge::texts(&self.before, &self.now, &accepted);
+        // Where both have changed lines, those of the file may stand among others.
+        let stands = |[_, now, in_accepted]: [Range<usize>; 3]| {
+            let lines = self.now.slice(now.clone());
+            let mut starts = in_accepted.start..in_accepted.end;
+            !now.is_empty()
+                && starts.any(|at| {
+                    let end = (at + now.len()).min(in_accepted.end);
+                    accepted.slice(at..end) == lines
+                })
+        };
+        let conflicts = merge::conflicts(&self.before, &self.now, &accepted);
+        let has_all = merged.text == accepted.bytes() && conflicts.into_iter().all(stands);
+        has_all.then_some(&*self.fingerprint)
     }
 }
 
@@ -93,6 +107,7 @@ mod tests {
                 "{now:?}"
             );
             assert_eq!(change.base(without), None, "{now:?}");
+            assert_eq!(change.base(before), None, "{now:?}");
         }
     }
 

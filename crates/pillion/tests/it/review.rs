@@ -60,7 +60,7 @@ impl Review {
         let tmux = Tmux::start();
         // The shell shows afterwards how the terminal was left.
         let script = format!(
-            "{} review {args}; echo \"exit code $?\"; stty -a; sleep 100",
+            "{} review {args}; printf '\\r\\nexit code %s\\r\\n' $?; stty -a; sleep 100",
             env!("CARGO_BIN_EXE_pillion")
         );
         let command = ["sh", "-c", &script];
