@@ -163,7 +163,10 @@ impl Recorder {
             it.is_by_head && it.path == found.path && it.before.text() == found.after.text()
         };
         let numbers = self.store.numbers().unwrap_or_default();
-        let mut turns = numbers.iter().rev().filter_map(|it| self.store.turn(*it).ok());
+        let mut turns = numbers
+            .iter()
+            .rev()
+            .filter_map(|it| self.store.turn(*it).ok());
         found.after.text().is_some() && turns.any(|turn| turn.changes.iter().any(is_it))
     }
 

@@ -496,10 +496,13 @@ fn a_buffer_is_read_again_before_anything_is_taken_back(version: NvimVersion) {
     let (world, path) = world(version);
     world.nvim.command("5mark a | call cursor(7, 1)");
     let next = format!("import\nimport, too\n{AFTER}").replace("c\n", "C\n");
+    // Before Neovim hears of it.
+    let keep = format!(
+        "lua local file = io.open({path:?}, 'wb') file:write({next:?}) file:close() vim.cmd('PillionKeep!')"
+    );
     world
         .home
-        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
-    world.nvim.command("PillionKeep!");
+        .agents_turn("again", |_| world.nvim.command(&keep));
     wait_told(&world, "look at it, then do the same again");
     wait_lines(&world, &next);
     assert_eq!(world.home.states_of(2), ["unseen"]);

@@ -359,10 +359,14 @@ fn a_buffer_is_read_again_before_anything_is_taken_back(version: VimVersion) {
     let (world, path) = world(version);
     world.vim.command("5mark a | call cursor(7, 1)");
     let next = format!("import\nimport, too\n{AFTER}").replace("c\n", "C\n");
+    // Before Vim hears of it.
+    let keep = format!(
+        "call writefile({:?}->split(\"\\n\"), {path:?}, 'b') | PillionKeep!",
+        format!("{next}\n")
+    );
     world
         .home
-        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
-    world.vim.command("PillionKeep!");
+        .agents_turn("again", |_| world.vim.command(&keep));
     world.vim.wait_said("look at it, then do the same again");
     wait_lines(&world, &next);
     assert_eq!(world.home.states_of(2), ["unseen"]);
