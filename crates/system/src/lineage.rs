@@ -106,12 +106,12 @@ impl Kin {
     }
 }
 
-/// A process and all above it, itself first, without process 1 above others. Empty if it is gone.
+/// A process and all above it, itself first, without process 1. Empty if it is gone.
 pub fn lineage(pid: u32) -> Vec<Kin> {
     let look = process::look();
     let mut found: Vec<Kin> = Vec::new();
     let mut next = pid;
-    while (next > 1 || found.is_empty()) && found.len() < MAX_PROCESSES {
+    while next > 1 && found.len() < MAX_PROCESSES {
         let Some(kin) = look(next) else { break };
         // The number of a parent that is gone may be another process's by now.
         let is_parent = found
@@ -129,26 +129,6 @@ pub fn lineage(pid: u32) -> Vec<Kin> {
 /// What is shown of a process, unless it has ended.
 pub fn kin(pid: u32) -> Option<Kin> {
     process::look()(pid)
-}
-
-/// The shell in whose terminal a person types, if that is process 1, as in a container, and this is the command that it waits for.
-/// What an agent leaves behind becomes its child, too, and may be in its session: so the shell has to have no other child there, from
-/// before it is asked for what it waits until after that.
-pub fn first_shell_above(top: &Kin) -> Option<Kin> {
-    let look = process::look();
-    let shell = (top.process.parent == 1).then(|| look(1)).flatten()?;
-    let waits = process::wait_for_children(1)?;
-    let is_beside = |pid: u32| {
-        let is_child = process::process(pid).is_some_and(|it| it.parent == 1);
-        let is_apart = || look(pid).is_some_and(|it| it.session != Some(1));
-        is_child && pid != top.process.pid && !is_apart()
-    };
-    let is_its = shell.leads_terminal()
-        && shell.is_interactive_shell()
-        && shell.session == top.session
-        && !process::all().into_iter().any(is_beside)
-        && process::wait_for_children(1) == Some(waits);
-    is_its.then_some(shell)
 }
 
 /// Of those above a program, its parent first, those that were started together with it: below the shell in which a person

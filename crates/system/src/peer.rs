@@ -52,12 +52,14 @@ pub fn process<S>(_stream: S) -> Option<u32> {
     None
 }
 
-/// The program that listens at the other end of a local socket, for people, if it is another one than this: not the same file, nor
-/// one that has been replaced since it was started. None as well if the system does not tell of this one.
+/// The program that listens at the other end of a local socket, for people, if it is another one than this: neither the same file
+/// nor one of its name, as another copy or release has. None as well if the system does not tell of this one.
 #[cfg(target_os = "linux")]
 pub fn other_program(stream: impl std::os::fd::AsFd) -> Option<String> {
+    use std::ffi::OsStr;
     use std::fs;
     use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
 
     const REPLACED: &str = " (deleted)";
     let exe = |process: &str| format!("/proc/{process}/exe");
@@ -74,10 +76,12 @@ pub fn other_program(stream: impl std::os::fd::AsFd) -> Option<String> {
         let path = fs::read_link(exe(process)).unwrap_or_default();
         path.to_string_lossy().into_owned()
     };
+    let name = |path: &str| {
+        let path = Path::new(path.trim_end_matches(REPLACED));
+        path.file_name().map(OsStr::to_owned)
+    };
     let (own, other) = (path("self"), path(&pid));
-    let name = |path: &str| path.trim_end_matches(REPLACED).to_owned();
-    let is_replaced = own.ends_with(REPLACED) || other.ends_with(REPLACED);
-    (!is_replaced || name(&own) != name(&other)).then(|| format!("{other:?} (process {pid})"))
+    (name(&own) != name(&other)).then(|| format!("{other:?} (process {pid})"))
 }
 
 /// Nothing is known.

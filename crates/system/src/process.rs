@@ -16,7 +16,6 @@ pub(crate) use system::{open_files, sockets, tells_files};
 #[cfg(not(target_os = "linux"))]
 #[path = "process/other.rs"]
 mod system;
-pub(crate) use system::wait_for_children;
 
 /// More than any real tree has. Each ancestor costs a handful of files.
 const MAX_ANCESTORS: usize = 64;

@@ -188,8 +188,6 @@ pub(super) trait Look {
     fn displays(&self, lineage: &Lineage) -> Option<Vec<u32>>;
     /// The processes that are attached to one of these.
     fn attached(&self, lineage: &Lineage) -> Vec<u32>;
-    /// Process 1, if that is the shell of a terminal, and waits for these, and for nothing else there.
-    fn first_shell(&self, lineage: &Lineage) -> Option<Kin>;
 }
 
 /// Looks at this machine.
@@ -206,10 +204,6 @@ impl Look for Machine {
 
     fn attached(&self, lineage: &Lineage) -> Vec<u32> {
         attended::attached(&lineage.pids().collect::<Vec<_>>())
-    }
-
-    fn first_shell(&self, lineage: &Lineage) -> Option<Kin> {
-        lineage::first_shell_above(lineage.top()?)
     }
 }
 

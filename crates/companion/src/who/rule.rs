@@ -9,7 +9,6 @@
 //! - a terminal or a login shell, if the top is another user's (a login, a secure shell, a container) or descends from a login that
 //!   no agent descends from: others could have been made by an agent, or by what an agent has left behind;
 //! - the process that began its session, if no agent has been in that: what an editor starts in the background stays in it;
-//! - a shell that is process 1, as in a container, if it waits for this command;
 //! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is, if the display's server or
 //!   that program is shown to be the person's, too: an agent can make both. Another user's server is, unless an agent's login has it.
 
@@ -166,9 +165,6 @@ fn is_evident(asker: &Lineage, known: &Known, look: &impl Look, nested: usize) -
         || known.is_older(top)
         || (asker.is_typed() && (asker.is_elsewheres() || known.is_of_another_login(top)))
         || asker.is_below_this_process()
-        || look
-            .first_shell(asker)
-            .is_some_and(|shell| known.is_older(&shell))
         || !asker.is_told()
         || (nested > 0
             && (look.displays(asker).is_some_and(are_displays)

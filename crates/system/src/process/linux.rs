@@ -119,17 +119,6 @@ impl Tree {
     }
 }
 
-/// Which of its waits a process is in, if it waits for children, as a shell does while its command runs. Another one has another number.
-pub(crate) fn wait_for_children(pid: u32) -> Option<u64> {
-    let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}"));
-    let wait = read("wchan").ok()?;
-    let status = read("status").ok()?;
-    let mut lines = status.lines();
-    let switches = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
-    let is_one = wait == "do_wait" || wait.contains("sigsuspend");
-    is_one.then(|| switches.trim().parse().ok()).flatten()
-}
-
 pub(super) fn is_alive(pid: u32) -> bool {
     // Where `/proc` hides other users' processes, the kernel's word has to do.
     ask(pid) != Answer::Nobody && Stat::of(pid).is_none_or(|stat| !stat.is_dead())

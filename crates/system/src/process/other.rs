@@ -14,11 +14,6 @@ pub(super) fn own_shown() -> Option<u32> {
     Some(std::process::id())
 }
 
-/// What a process waits for is not told.
-pub(crate) fn wait_for_children(_pid: u32) -> Option<u64> {
-    None
-}
-
 /// The process tree as it was when this was made; none where the system shows nothing.
 pub(super) struct Tree(Option<System>);
 

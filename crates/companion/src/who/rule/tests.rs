@@ -55,8 +55,6 @@ struct Seen {
     displays: Option<Vec<u32>>,
     /// Attached to whoever is asked about but itself.
     attached: Option<u32>,
-    /// Of all but these themselves.
-    shell: Option<Kin>,
 }
 
 impl Look for Seen {
@@ -80,10 +78,6 @@ impl Look for Seen {
     fn attached(&self, lineage: &Lineage) -> Vec<u32> {
         let is_other = |pid: &u32| lineage.first().is_none_or(|kin| kin.process.pid != *pid);
         self.attached.into_iter().filter(is_other).collect()
-    }
-
-    fn first_shell(&self, _: &Lineage) -> Option<Kin> {
-        self.shell.clone()
     }
 }
 
@@ -330,10 +324,6 @@ fn each_kind_of_evidence_is_enough_by_itself() {
         lineages: vec![first(started_at)],
         ..Seen::default()
     };
-    let first_shell = |started_at| Seen {
-        shell: Some(leader(kin(1, 0, started_at, "bash"))),
-        ..Seen::default()
-    };
     let unseen = Seen::default;
     let refused = [false, false];
     for (what, asker, views, agent, look, [command, view]) in [
@@ -455,22 +445,6 @@ fn each_kind_of_evidence_is_enough_by_itself() {
             agent(2),
             session(99),
             [true, true],
-        ),
-        (
-            "the command of a shell that is process 1",
-            orphan(),
-            vec![],
-            agent(1),
-            first_shell(99),
-            [true, true],
-        ),
-        (
-            "the same in what the agent has made",
-            orphan(),
-            vec![],
-            agent(1),
-            first_shell(1100),
-            refused,
         ),
         (
             "a young session",
