@@ -71,8 +71,6 @@ struct Unwritten {
     over: Option<String>,
     /// Fingerprint of the text with both.
     both: String,
-    /// True if the person has answered in the agent's own window: only that its hook asks for the same then says that they accepted.
-    is_answer: bool,
 }
 
 impl Unwritten {
@@ -368,7 +366,7 @@ impl<C> Diffs<C> {
         proposal: &Proposal,
         on_disk: &OnDisk,
     ) -> Option<(OnDisk, Arc<String>)> {
-        let mut latest = self.unwritten.iter().rev().filter(|it| !it.is_answer);
+        let mut latest = self.unwritten.iter().rev();
         let before = latest
             .find(|it| it.session == proposal.session && it.on_disk.leads_to == on_disk.leads_to)?;
         Some((before.on_disk.clone(), before.awaited.clone()?))
@@ -403,7 +401,7 @@ impl<C> Diffs<C> {
         let together = entry.together.as_ref();
         let expected = together.map_or(content, |it| &it.text);
         let of = |text: &Arc<String>| fingerprint::of(Some(text.as_bytes()));
-        self.remember(Unwritten {
+        self.unwritten.push_back(Unwritten {
             id: entry.key.id,
             awaited: Some(Arc::clone(expected)),
             on_disk: file.on_disk,
@@ -413,12 +411,7 @@ impl<C> Diffs<C> {
             text: of(content),
             over: entry.over().cloned(),
             both: of(expected),
-            is_answer: false,
         });
-    }
-
-    fn remember(&mut self, accepted: Unwritten) {
-        self.unwritten.push_back(accepted);
         if self.unwritten.len() > MAX_UNWRITTEN {
             self.unwritten.pop_front();
         }
@@ -432,12 +425,6 @@ impl<C> Diffs<C> {
         for accepted in self.unwritten.iter_mut().filter(|it| it.id == id) {
             accepted.awaited = None;
         }
-    }
-
-    /// A turn of an agent of this kind begins or ends: what was answered in its own window is no answer to what comes then.
-    pub(crate) fn forget_answers(&mut self, agent: Dialect) {
-        self.unwritten
-            .retain(|it| !it.is_answer || it.proposer.agent() != Some(agent));
     }
 
     /// Takes the acceptance of what an agent proposes after the person has accepted just that for its hook, or the other way
@@ -456,9 +443,6 @@ impl<C> Diffs<C> {
         let side = proposal.side()?;
         let on_disk = opened.as_ref().filter(|_| !proposal.deletes)?;
         let text = LazyCell::new(|| fingerprint::of(Some(proposal.proposed.as_bytes())));
-        // What it asks once more has not been accepted.
-        self.unwritten
-            .retain(|it| !(it.is_answer && it.from == Some(side) && it.is(on_disk, &text)));
         let at = self.unwritten.iter().position(|it| {
             it.proposer.agent() == proposal.proposer.agent()
                 && it.from.is_some_and(|from| from != side)

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use pillion_changes::recorder;
 use pillion_protocol::{Decision, Dialect, Outcome};
-use pillion_text::fingerprint;
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{Decide, DiffId, Loss, Stamp};
 
 use crate::sessions::SessionId;
 
-use super::{Action, Answer, Diffs, Entry, Proposal, State, Unwritten};
+use super::{Action, Answer, Diffs, Entry, Proposal, State};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
@@ -96,9 +95,8 @@ impl<C> Diffs<C> {
         })
     }
 
-    /// The text that an agent may write which closes its diff of this name, because the person answers in its own window. If its
-    /// hook asks for just that next, they have accepted it.
-    pub(crate) fn answered(&mut self, session: &SessionId, name: &str) -> Option<Accepted> {
+    /// The text that an agent may write which closes its diff of this name, because the person answers in its own window.
+    pub(crate) fn answered(&self, session: &SessionId, name: &str) -> Option<Accepted> {
         let entry = self.entries.get(self.entries.find(session, name)?)?;
         let is_open =
             matches!(entry.state, State::Pending) && entry.proposal.proposer.itself().is_some();
@@ -107,21 +105,6 @@ impl<C> Diffs<C> {
             base: None,
         };
         let accepted = is_open.then(|| entry.accepted(&outcome, false)).flatten()?;
-        if let Some((from, opened)) = entry.proposal.side().zip(entry.opened.as_ref()) {
-            let text = fingerprint::of(Some(entry.proposal.proposed.as_bytes()));
-            self.remember(Unwritten {
-                id: entry.key.id,
-                awaited: None,
-                on_disk: opened.on_disk.clone(),
-                session: Arc::clone(session),
-                proposer: entry.proposal.proposer,
-                from: Some(from),
-                both: text.clone(),
-                text,
-                over: None,
-                is_answer: true,
-            });
-        }
         Some(Accepted {
             is_told: false,
             is_answer: true,

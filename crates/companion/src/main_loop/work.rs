@@ -68,9 +68,6 @@ impl MainLoop {
         now: Instant,
     ) {
         self.signal(session, Signal::Takes(&step, subagent.is_some()), now);
-        if matches!(step, WorkStep::TurnBegins(_) | WorkStep::TurnEnds) {
-            self.diffs.forget_answers(agent);
-        }
         let agents = self.agents.get(session);
         let process = agents.and_then(|it| Some(it.process?.pid));
         let recording = &mut self.recording;
