@@ -5,6 +5,7 @@ mod groups;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use pillion_discovery::socket;
 use pillion_text::{stderr, visible};
 
 use crate::commands::changes::{self, decide, forget, log, look, show, turns, waiting};
@@ -120,8 +121,19 @@ impl Cli {
         groups::grouped(Self::command())
     }
 
+    fn is_view(&self) -> bool {
+        use Command::{Kakoune, Lsp, Review, Serve};
+
+        let command = self.command.as_ref();
+        command.is_none_or(|it| matches!(it, Review(_) | Serve(_) | Lsp(_) | Kakoune(_)))
+    }
+
     /// Runs what was typed.
     pub fn run(self) -> anyhow::Result<()> {
+        // What an agent has listen there could show another text than the one that is accepted then.
+        if !self.is_view() {
+            socket::expect_our_program();
+        }
         match self.command {
             None => review::run(self.review),
             Some(Command::Review(args)) => review::run(args),

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pillion_discovery::{Environment, socket};
+use pillion_discovery::Environment;
 use pillion_doctor::setup::hooks;
 use pillion_hooks::settings::{self, CommandLine};
 use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling, caller};
@@ -102,7 +102,6 @@ const TOLD_WITHIN: Duration = Duration::from_secs(8);
 const BLOCKS: Kind = Kind::Usage;
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    socket::expect_our_program();
     let agent = match (args.command, args.agent) {
         (Some(Command::Install(args)), _) => return install::run(args),
         (Some(Command::Uninstall(args)), _) => return uninstall::run(args),

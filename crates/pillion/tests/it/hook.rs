@@ -1,7 +1,7 @@
 //! `hook`: what an agent is answered, whatever happens.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -933,6 +933,17 @@ fn another_program_in_the_place_of_the_hub_decides_nothing_and_the_hub_takes_its
     let socket = other.path();
     let asked = Hook::call(&sandbox, &["claude"], &call).answer();
     asked.expect_denied("where Pillion's own program should");
+    for command in [&["diffs"][..], &["accept", "1.1"], &["keep", "1.1"]] {
+        assert_ne!(sandbox.run(command).code, Some(0));
+    }
+    // Nobody has said anything to it.
+    let listener = other.listener().as_unix();
+    listener.set_nonblocking(true).unwrap();
+    while let Ok((mut stream, _)) = listener.accept() {
+        let mut said = Vec::new();
+        stream.read_to_end(&mut said).unwrap();
+        assert!(said.is_empty());
+    }
     drop(other);
     let _serve = sandbox.serve_in_hub::<&str>([]);
     let aside = socket.with_extension("other");
