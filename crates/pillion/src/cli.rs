@@ -121,17 +121,19 @@ impl Cli {
         groups::grouped(Self::command())
     }
 
-    fn is_view(&self) -> bool {
-        use Command::{Kakoune, Lsp, Review, Serve};
+    /// A view, and the doctor, which says who answers in the hub's place.
+    fn asks_any_program(&self) -> bool {
+        use Command::{Doctor, Kakoune, Lsp, Review, Serve};
 
-        let command = self.command.as_ref();
-        command.is_none_or(|it| matches!(it, Review(_) | Serve(_) | Lsp(_) | Kakoune(_)))
+        let is_one =
+            |it: &Command| matches!(it, Review(_) | Serve(_) | Lsp(_) | Kakoune(_) | Doctor(_));
+        self.command.as_ref().is_none_or(is_one)
     }
 
     /// Runs what was typed.
     pub fn run(self) -> anyhow::Result<()> {
         // What an agent has listen there could show another text than the one that is accepted then.
-        if !self.is_view() {
+        if !self.asks_any_program() {
             socket::expect_our_program();
         }
         match self.command {
