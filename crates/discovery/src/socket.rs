@@ -35,11 +35,11 @@ const CODEX: &str = "ipc.sock";
 #[cfg(unix)]
 const CODEX_TMP_FOLDER: &str = "codex-ipc";
 
-/// True if whoever answers at a socket of ours has to be the program of this process.
+/// True if whoever answers at a socket of ours has to be Pillion.
 static IS_OUR_PROGRAM_EXPECTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, whoever answers at a socket of ours has to be the program of this process, as far as the system tells: an agent can
-/// have another one listen there.
+/// From now on, whoever answers at a socket of ours has to be the program of this process, or another copy of it, as far as the system
+/// tells: an agent can have another program listen there.
 pub fn expect_our_program() {
     IS_OUR_PROGRAM_EXPECTED.store(true, Ordering::Relaxed);
 }

@@ -63,13 +63,12 @@ pub enum Done {
         key: ProposalKey,
         result: Result<(PathBuf, Removed), FileError>,
     },
-    /// The path of that text, or why it is not there.
+    /// That text is there, or why not.
     TextWritten {
         key: ProposalKey,
-        held: String,
         client: String,
         said: String,
-        result: Result<PathBuf, FileError>,
+        result: Result<(), FileError>,
     },
     /// What comes of a proposal and its file, or why nothing does.
     Merged {
@@ -155,7 +154,6 @@ fn perform(files: &Files, job: Job) -> Option<Done> {
             let result = files.put_kept(key, &held);
             return Some(Done::TextWritten {
                 key,
-                held,
                 client,
                 said,
                 result,

@@ -25,6 +25,11 @@ pub struct Files {
     out: Folder,
 }
 
+/// The name of the file with what the buffer of a proposal is to hold.
+pub fn kept_name(key: ProposalKey) -> String {
+    format!("{}-{}-kept", key.id, key.revision)
+}
+
 impl Files {
     /// Makes it where it can be made, and takes away what dead processes left.
     pub fn new(environment: &Environment) -> Result<Self, FileError> {
@@ -63,11 +68,9 @@ impl Files {
         Ok(self.out.path().join(name))
     }
 
-    /// Writes down what a buffer is to hold of a text of the person's. Returns where it is.
-    pub fn put_kept(&self, key: ProposalKey, held: &str) -> Result<PathBuf, FileError> {
-        let name = format!("{}-{}-kept", key.id, key.revision);
-        self.out.write(&name, held.as_bytes())?;
-        Ok(self.out.path().join(name))
+    /// Writes down what the buffer of a proposal is to hold of a text of the person's.
+    pub fn put_kept(&self, key: ProposalKey, held: &str) -> Result<(), FileError> {
+        self.out.write(&kept_name(key), held.as_bytes())
     }
 
     /// Writes down what the buffer of a file is to hold.

@@ -432,6 +432,21 @@ mod tests {
         understand(name, words, || b"text".to_vec())
     }
 
+    /// The words of a person who takes back what an agent has written in a buffer.
+    fn taken_back(typed: &str) -> [&str; 9] {
+        [
+            "take-back",
+            "",
+            "/a",
+            "true",
+            "7",
+            "lf",
+            "none",
+            "1.1,1.1",
+            typed,
+        ]
+    }
+
     #[test]
     fn all_of_a_file_is_meant_only_by_its_own_word() {
         for (typed, is_whole, rest) in [
@@ -441,17 +456,7 @@ mod tests {
             ("-files are many", false, "-files are many"),
             ("the -file", false, "the -file"),
         ] {
-            let words = [
-                "take-back",
-                "",
-                "/a",
-                "true",
-                "7",
-                "lf",
-                "none",
-                "1.1,1.1",
-                typed,
-            ];
+            let words = taken_back(typed);
             let Some(What::TakeOut(taking, None)) = understood("out-3", &words) else {
                 panic!("{typed} is not read");
             };
@@ -546,18 +551,7 @@ mod tests {
             };
             assert_eq!(meant, line, "{typed} {buffer}");
         }
-        let words = [
-            "take-back",
-            "",
-            "/a",
-            "true",
-            "7",
-            "lf",
-            "none",
-            "1.1,1.1",
-            "why",
-            "4",
-        ];
+        let words = [&taken_back("why")[..], &["4"]].concat();
         let taking = understood("out-3", &words);
         assert!(matches!(taking, Some(What::TakeOut(_, Some(4)))));
     }

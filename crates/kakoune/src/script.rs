@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use pillion_protocol::{Dialect, ReviewChoice};
 use pillion_view::{DiffId, ProposalKey, Proposed, SetPlace};
 
+use crate::files;
 use crate::inbox::Taking;
 use crate::quote::word;
 use crate::removed::Removed;
@@ -116,25 +117,32 @@ fn fill(held: &str, file: &Path) -> String {
     format!("set-register dquote %file|{file}|\nexecute-keys '%R'")
 }
 
-/// Puts into its buffer what the person had made of an earlier proposal, from this file, which holds `held`.
-pub fn bring_back(view: &View, held: &str, file: &Path) -> String {
-    aside_in(&view.buffer(), &fill(held, file))
+/// Makes what lies in our file of this name the text of the buffer. Only lines that differ are replaced, so that the cursor stays.
+fn replace(name: &str) -> String {
+    let file = format!("\"$kak_opt_pillion_dir/out/{name}\"");
+    format!(
+        "evaluate-commands %sh{{ [ -r {file} ] || echo fail not there }}
+         execute-keys '%|cat -- {file}<ret>'"
+    )
 }
 
-/// Puts a text that lies in a file into the buffer of which it was made, if nobody has changed that since. Only lines that
-/// differ are replaced, so that the cursor stays.
+/// Puts a text into the buffer of a proposal, where it lies in a file: what the person had made of an earlier one, or a merge.
+pub fn bring_back(view: &View) -> String {
+    aside_in(&view.buffer(), &replace(&files::kept_name(view.key())))
+}
+
+/// Puts a text that lies in a file into the buffer of which it was made, if nobody has changed that since.
 pub fn take_out(taking: &Taking) -> String {
     let Taking {
         number, timestamp, ..
     } = taking;
     let script = format!(
         "buffer {path}
-         evaluate-commands %sh{{
-             [ \"$kak_timestamp\" = {timestamp} ] && [ -r \"$kak_opt_pillion_dir/out/taken-{number}\" ] || echo fail not taken
-         }}
-         execute-keys '%|cat -- \"$kak_opt_pillion_dir/out/taken-{number}\"<ret>'
+         evaluate-commands %sh{{ [ \"$kak_timestamp\" = {timestamp} ] || echo fail not taken }}
+         {replace}
          pillion-say taken-{number}",
         path = word(&taking.path.to_string_lossy()),
+        replace = replace(&format!("taken-{number}")),
     );
     format!(
         "try {} catch {}",

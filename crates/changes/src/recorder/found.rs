@@ -117,9 +117,16 @@ impl Recorder {
     /// Puts down what differs, with who did it.
     pub(super) fn found(&mut self, found: Vec<Difference>) {
         let moved = moves(&found, &self.store);
-        let mut by_others = None;
+        let (mut by_others, mut put_away) = (None, None);
         for (mut difference, moved_from) in found.into_iter().zip(moved) {
-            difference.is_by_head |= difference.may_be_unstashed && self.was_put_away(&difference);
+            if difference.may_be_unstashed
+                && let Some(text) = difference.after.text()
+            {
+                // Read once, whatever number of files came out of it.
+                let put_away = put_away.get_or_insert_with(|| self.put_away());
+                let text = (difference.path.clone(), text.clone());
+                difference.is_by_head |= put_away.contains(&text);
+            }
             if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
                 continue;
             }
@@ -157,17 +164,18 @@ impl Recorder {
         }
     }
 
-    /// Returns true if a turn that is kept has put this text of the file away: it came back, and is nobody's change.
-    fn was_put_away(&self, found: &Difference) -> bool {
-        let is_it = |it: &Change| {
-            it.is_by_head && it.path == found.path && it.before.text() == found.after.text()
-        };
+    /// The texts that the turns which are kept have put away, with their files: one that comes back is nobody's change.
+    fn put_away(&self) -> HashSet<(PathBuf, Hash)> {
         let numbers = self.store.numbers().unwrap_or_default();
-        let mut turns = numbers
-            .iter()
-            .rev()
-            .filter_map(|it| self.store.turn(*it).ok());
-        found.after.text().is_some() && turns.any(|turn| turn.changes.iter().any(is_it))
+        let turns = { numbers.iter() }.filter_map(|it| self.store.turn(*it).ok());
+        let text = |it: Change| {
+            let text = it.before.text().filter(|_| it.is_by_head)?.clone();
+            Some((it.path, text))
+        };
+        turns
+            .flat_map(|turn| turn.changes)
+            .filter_map(text)
+            .collect()
     }
 
     /// The session and the author of this file's change, by the calls that run; none if no turn goes on.

@@ -88,11 +88,10 @@ impl Bridge {
             Done::Written { key, result } => self.written(key, result),
             Done::TextWritten {
                 key,
-                held,
                 client,
                 said,
                 result,
-            } => self.text_written(key, &held, &client, &said, result),
+            } => self.text_written(key, &client, &said, result),
             Done::Merged {
                 key,
                 client,

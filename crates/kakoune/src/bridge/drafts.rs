@@ -167,14 +167,13 @@ impl Bridge {
     pub(super) fn text_written(
         &self,
         key: ProposalKey,
-        held: &str,
         client: &str,
         said: &str,
-        result: Result<std::path::PathBuf, pillion_discovery::FileError>,
+        result: Result<(), pillion_discovery::FileError>,
     ) {
         match (self.views.current(key), result) {
-            (Ok(view), Ok(file)) => {
-                self.session.run(script::bring_back(view, held, &file));
+            (Ok(view), Ok(())) => {
+                self.session.run(script::bring_back(view));
                 self.answer(client, said);
             }
             (Ok(_), Err(error)) => {

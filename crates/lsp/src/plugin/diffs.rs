@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use lsp_server::{Message, RequestId, ResponseError};
 use pillion_protocol::Proposer;
+use pillion_system::lock;
 use pillion_view::ask::Refused;
 use pillion_view::decision::Seen;
 use pillion_view::{
@@ -46,13 +47,12 @@ pub struct MergedWith(Arc<Mutex<Option<FileChange>>>);
 
 impl MergedWith {
     pub fn set(&self, change: FileChange) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(change);
+        *lock(&self.0) = Some(change);
     }
 
     /// The fingerprint of the file, if the text has that change.
     fn base(&self, accepted: &str) -> Option<String> {
-        let change = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(change.as_ref()?.base(accepted)?.to_owned())
+        Some(lock(&self.0).as_ref()?.base(accepted)?.to_owned())
     }
 }
 
