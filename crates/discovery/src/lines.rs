@@ -1,11 +1,12 @@
 //! Reading lines from a connection: whole ones, no longer than allowed, by a deadline if there is one. Those who read from
 //! whoever comes share a [`Budget`]: what all connections have begun together has a limit, too.
 
-use std::io::{self, Read};
+use std::io;
 use std::net::Shutdown;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::diff::MAX_CONTENT;
+use pillion_system::peer;
 
 use crate::budget::{Budget, Share};
 use crate::private_file::Stream;
@@ -170,7 +171,7 @@ impl Lines {
             let end = self.buffer.len();
             let piece = end.clamp(FIRST_PIECE, LARGEST_PIECE);
             self.buffer.resize(end + piece, 0);
-            let read = self.stream.read(&mut self.buffer[end..]);
+            let read = peer::read(&self.stream, &mut self.buffer[end..]);
             self.buffer
                 .truncate(end + read.as_ref().copied().unwrap_or_default());
             match read {

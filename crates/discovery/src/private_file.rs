@@ -116,7 +116,7 @@ pub enum FileError {
     #[error("{0:?} is not a socket")]
     NotASocket(PathBuf),
     /// Another program answers there.
-    #[error("{program} answers at {path:?}, where Pillion's own program should")]
+    #[error("{program} answers at {path:?}, where Pillion's own process should")]
     AnotherProgram {
         /// The socket.
         path: PathBuf,

@@ -35,11 +35,11 @@ const CODEX: &str = "ipc.sock";
 #[cfg(unix)]
 const CODEX_TMP_FOLDER: &str = "codex-ipc";
 
-/// True if whoever answers at a socket of ours has to be Pillion.
+/// True if whoever answers at a socket of ours has to be Pillion's own process.
 static IS_OUR_PROGRAM_EXPECTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, whoever answers at a socket of ours has to be the program of this process, or another copy of it, as far as the system
-/// tells: an agent can have another program listen there.
+/// From now on, whoever answers at a socket of ours has to be the process whose place it is, and run the program of this one, or another
+/// copy of it, as far as the system tells: an agent can have another program listen there, and answer beside ours.
 pub fn expect_our_program() {
     IS_OUR_PROGRAM_EXPECTED.store(true, Ordering::Relaxed);
 }
@@ -292,14 +292,26 @@ impl Address {
         let folder = state_dir::open(&self.directory)
             .ok_or_else(|| FileError::NotAFolder(self.directory.clone()))?;
         let stream = folder.connect(&self.name)?;
-        let is_expected = IS_OUR_PROGRAM_EXPECTED.load(Ordering::Relaxed);
-        match is_expected.then(|| peer::other_program(&stream)).flatten() {
-            Some(program) => Err(FileError::AnotherProgram {
-                path: self.path(),
-                program,
-            }),
-            None => Ok(stream),
+        if !IS_OUR_PROGRAM_EXPECTED.load(Ordering::Relaxed) {
+            return Ok(stream);
         }
+        let path = self.path();
+        if let Some(program) = peer::unexpected(&stream, self.listener(&folder)) {
+            return Err(FileError::AnotherProgram { path, program });
+        }
+        let expected = peer::expect_listener(&stream);
+        expected.map_err(|error| FileError::io("connect to", &path, error))?;
+        Ok(stream)
+    }
+
+    /// The process that is to listen there, if that is known: the socket's name says it, or the lock of whoever is the hub.
+    fn listener(&self, folder: &Folder) -> Option<u32> {
+        #[cfg(unix)]
+        if self.name == format!("{}{SUFFIX}", hub()) {
+            return folder.lock_holder(&format!("{}.lock", hub()));
+        }
+        let _ = folder;
+        process_of(&self.name)
     }
 }
 

@@ -121,19 +121,10 @@ impl Cli {
         groups::grouped(Self::command())
     }
 
-    /// A view, and the doctor, which says who answers in the hub's place.
-    fn asks_any_program(&self) -> bool {
-        use Command::{Doctor, Kakoune, Lsp, Review, Serve};
-
-        let is_one =
-            |it: &Command| matches!(it, Review(_) | Serve(_) | Lsp(_) | Kakoune(_) | Doctor(_));
-        self.command.as_ref().is_none_or(is_one)
-    }
-
     /// Runs what was typed.
     pub fn run(self) -> anyhow::Result<()> {
-        // What an agent has listen there could show another text than the one that is accepted then.
-        if !self.asks_any_program() {
+        // What an agent has listen there could show another text than the one that is accepted then. The doctor says who it is.
+        if !matches!(self.command, Some(Command::Doctor(_))) {
             socket::expect_our_program();
         }
         match self.command {

@@ -52,42 +52,75 @@ pub fn process<S>(_stream: S) -> Option<u32> {
     None
 }
 
-/// The program that listens at the other end of a local socket, for people, if it is another one than this: neither the same file
-/// nor one of its name, as another copy or release has. None as well if the system does not tell of this one.
+/// The process that listens at the other end of a local socket, for people, if it is another one than `expected`, or its program is
+/// called otherwise than this one, as no copy or release is. None as well if the system does not tell of this one.
 #[cfg(target_os = "linux")]
-pub fn other_program(stream: impl std::os::fd::AsFd) -> Option<String> {
-    use std::ffi::OsStr;
-    use std::fs;
-    use std::os::unix::fs::MetadataExt;
-    use std::path::Path;
-
-    const REPLACED: &str = " (deleted)";
-    let exe = |process: &str| format!("/proc/{process}/exe");
-    let file = |process: &str| {
-        let found = fs::metadata(exe(process)).ok()?;
-        Some((found.dev(), found.ino()))
+pub fn unexpected(stream: impl std::os::fd::AsFd, expected: Option<u32>) -> Option<String> {
+    let program = |process: &str| {
+        let path = std::fs::read_link(format!("/proc/{process}/exe")).ok()?;
+        let path = path.to_string_lossy().into_owned();
+        // The file may have been replaced.
+        Some(path.trim_end_matches(" (deleted)").to_owned())
     };
-    let own = file("self")?;
-    let pid = process(stream).unwrap_or_default().to_string();
-    if file(&pid) == Some(own) {
-        return None;
-    }
-    let path = |process: &str| {
-        let path = fs::read_link(exe(process)).unwrap_or_default();
-        path.to_string_lossy().into_owned()
-    };
-    let name = |path: &str| {
-        let path = Path::new(path.trim_end_matches(REPLACED));
-        path.file_name().map(OsStr::to_owned)
-    };
-    let (own, other) = (path("self"), path(&pid));
-    (name(&own) != name(&other)).then(|| format!("{other:?} (process {pid})"))
+    let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+    let (own, listens) = (program("self")?, process(stream));
+    let pid = listens.unwrap_or_default().to_string();
+    let other = program(&pid).unwrap_or_default();
+    let is_its = expected.is_none() || expected == listens;
+    (!is_its || name(&own) != name(&other)).then(|| format!("{other:?} (process {pid})"))
 }
 
 /// Nothing is known.
 #[cfg(not(target_os = "linux"))]
-pub fn other_program<S>(_stream: S) -> Option<String> {
+pub fn unexpected<S>(_stream: S, _expected: Option<u32>) -> Option<String> {
     None
+}
+
+/// From now on, [`read`] hears the process only that listens at the other end of this local socket, as far as the system tells.
+///
+/// # Errors
+/// When the system refuses.
+#[cfg(target_os = "linux")]
+pub fn expect_listener(stream: impl std::os::fd::AsFd) -> std::io::Result<()> {
+    Ok(rustix::net::sockopt::set_socket_passcred(stream, true)?)
+}
+
+/// Nothing is known.
+#[cfg(not(target_os = "linux"))]
+pub fn expect_listener<S>(_stream: S) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Reads from a local socket.
+///
+/// # Errors
+/// When another process says it than the one that is expected: it has the connection from that one, or has accepted it in its place.
+#[cfg(target_os = "linux")]
+pub fn read(stream: impl std::os::fd::AsFd, buffer: &mut [u8]) -> std::io::Result<usize> {
+    use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg, sockopt};
+
+    let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
+    let mut told = RecvAncillaryBuffer::new(&mut room);
+    let mut pieces = [std::io::IoSliceMut::new(buffer)];
+    let read = recvmsg(&stream, &mut pieces, &mut told, RecvFlags::CMSG_CLOEXEC)?.bytes;
+    if read == 0 || !sockopt::socket_passcred(&stream)? {
+        return Ok(read);
+    }
+    let listener = sockopt::socket_peercred(stream)?.pid;
+    let is_its = |it| matches!(it, RecvAncillaryMessage::ScmCredentials(it) if it.pid == listener);
+    match told.drain().any(is_its) {
+        true => Ok(read),
+        false => Err(std::io::ErrorKind::PermissionDenied.into()),
+    }
+}
+
+/// Reads what comes.
+///
+/// # Errors
+/// When the connection is broken.
+#[cfg(not(target_os = "linux"))]
+pub fn read(mut stream: impl std::io::Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    stream.read(buffer)
 }
 
 /// Returns false if that process has ended, as far as the system tells: another one may have its number by now, and what was found
@@ -262,8 +295,9 @@ mod linux {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::io::Write;
     use std::net::{TcpListener, TcpStream};
-    use std::os::fd::AsFd;
+    use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
@@ -312,6 +346,28 @@ mod tests {
         let (own, _other) = UnixStream::pair().unwrap();
         let tells = linux::peer_handle(own.as_fd()).is_ok();
         assert_eq!(is_there(&stream), !tells);
+    }
+
+    #[test]
+    fn what_another_process_says_in_the_listeners_place_is_not_heard() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let listener = UnixListener::bind(&path).unwrap();
+        let stream = UnixStream::connect(&path).unwrap();
+        let (mut accepted, _) = listener.accept().unwrap();
+        let mut buffer = [0; 64];
+        accepted.write_all(b"first").unwrap();
+        assert_eq!(read(&stream, &mut buffer).unwrap(), 5);
+        expect_listener(&stream).unwrap();
+        accepted.write_all(b"own").unwrap();
+        let mut echo = Command::new("echo");
+        echo.stdout(Stdio::from(OwnedFd::from(accepted.try_clone().unwrap())));
+        assert!(echo.arg("another's").status().unwrap().success());
+        assert_eq!(read(&stream, &mut buffer).unwrap(), 3);
+        let error = read(&stream, &mut buffer).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
+        drop((echo, accepted));
+        assert_eq!(read(&stream, &mut buffer).unwrap(), 0, "its end");
     }
 
     #[test]

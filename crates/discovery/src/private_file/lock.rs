@@ -2,6 +2,8 @@
 
 use std::fs::File;
 
+#[cfg(target_os = "linux")]
+use rustix::fs as sys;
 use rustix::fs::{AtFlags, FlockOperation, OFlags, Stat, flock, fstat, openat, statat};
 use rustix::io::Errno;
 
@@ -67,6 +69,27 @@ impl Folder {
             }
         }
     }
+
+    /// The process that holds a lock; none if nobody does, or if the system does not tell (proc_locks(5)).
+    #[cfg(target_os = "linux")]
+    pub(crate) fn lock_holder(&self, name: &str) -> Option<u32> {
+        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let (major, minor) = (sys::major(stat.st_dev), sys::minor(stat.st_dev));
+        let file = format!("{major:02x}:{minor:02x}:{}", stat.st_ino);
+        let locks = std::fs::read_to_string("/proc/locks").ok()?;
+        locks.lines().find_map(|line| {
+            let mut fields = line.split_ascii_whitespace().skip(1);
+            let is_of_file = fields.next()? == "FLOCK";
+            let pid = fields.nth(2)?.parse().ok()?;
+            (is_of_file && fields.next()? == file).then_some(pid)
+        })
+    }
+
+    /// Nothing is known.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn lock_holder(&self, _: &str) -> Option<u32> {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -81,9 +104,12 @@ mod tests {
         let folder = Folder::create(base.path(), &["a"]).unwrap();
         let lock = folder.lock("l").unwrap().unwrap();
         assert!(folder.lock("l").unwrap().is_none());
+        #[cfg(target_os = "linux")]
+        assert_eq!(folder.lock_holder("l"), Some(std::process::id()));
         let mode = folder.path().join("l").metadata().unwrap().permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
         drop(lock);
+        assert_eq!(folder.lock_holder("l"), None);
         let lock = folder.lock("l").unwrap().unwrap();
         assert!(folder.holds("l", &lock));
         folder.remove("l").unwrap();

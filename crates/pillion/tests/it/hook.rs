@@ -3,13 +3,14 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::socket::{Socket, connect_to_hub};
+use pillion_discovery::state;
 use pillion_system::{peer, process};
 use pillion_testkit::{Env, SOON, Size, Tmux, pause};
 use serde_json::{Value, json};
@@ -932,18 +933,25 @@ fn another_program_in_the_place_of_the_hub_decides_nothing_and_the_hub_takes_its
     let other = Socket::of_hub(&sandbox.environment()).unwrap().unwrap();
     let socket = other.path();
     let asked = Hook::call(&sandbox, &["claude"], &call).answer();
-    asked.expect_denied("where Pillion's own program should");
+    asked.expect_denied("where Pillion's own process should");
     for command in [&["diffs"][..], &["accept", "1.1"], &["keep", "1.1"]] {
         assert_ne!(sandbox.run(command).code, Some(0));
     }
-    // Nobody has said anything to it.
     let listener = other.listener().as_unix();
-    listener.set_nonblocking(true).unwrap();
-    while let Ok((mut stream, _)) = listener.accept() {
+    let hears_nothing = |(mut stream, _): (UnixStream, _)| {
         let mut said = Vec::new();
         stream.read_to_end(&mut said).unwrap();
         assert!(said.is_empty());
+    };
+    listener.set_nonblocking(true).unwrap();
+    while let Ok(accepted) = listener.accept() {
+        hears_nothing(accepted);
     }
+    listener.set_nonblocking(false).unwrap();
+    let mut view = sandbox.command(["serve"]).spawn().unwrap();
+    hears_nothing(listener.accept().unwrap());
+    view.kill().unwrap();
+    view.wait().unwrap();
     drop(other);
     let _serve = sandbox.serve_in_hub::<&str>([]);
     let aside = socket.with_extension("other");
@@ -962,6 +970,34 @@ fn another_program_in_the_place_of_the_hub_decides_nothing_and_the_hub_takes_its
     sandbox.run(["reject", &proposal]).expect(0);
     hook.answer().expect_denied("rejected");
     drop(other);
+}
+
+/// What an agent has started of Pillion itself, for another user's folder as it were, is not the process that has the hub's lock.
+#[cfg(target_os = "linux")]
+#[test]
+fn pillions_own_program_in_the_place_of_the_hub_decides_nothing() {
+    let (sandbox, others) = (Sandbox::new(), Sandbox::new());
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let call = edit(&sandbox, &path, "two", "zwei");
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    let _others = others.serve_in_hub(["--workspace", sandbox.home.workspace().to_str().unwrap()]);
+    let socket = |it: &Sandbox| {
+        state::list(&it.environment())
+            .remove(0)
+            .address
+            .unwrap()
+            .path()
+    };
+    let hub = connect_to_hub(&sandbox.environment());
+    let hub = hub.as_ref().and_then(peer::process).unwrap();
+    let (place, aside) = (socket(&sandbox), socket(&sandbox).with_extension("other"));
+    fs::hard_link(socket(&others), &aside).unwrap();
+    // It could take its place back at any time.
+    signal_to(hub, "STOP");
+    fs::rename(&aside, place).unwrap();
+    let asked = Hook::call(&sandbox, &["claude"], &call).answer();
+    signal_to(hub, "CONT");
+    asked.expect_denied("where Pillion's own process should");
 }
 
 /// A file that is full, one that is closed, and the null device.
