@@ -51,7 +51,7 @@ pub use kept::Kept;
 pub use log::{Entry, EntryRef, EntryState, Proposal, WriteOutcome};
 pub use recorder::{Decision, Offer, Recorder, Tally};
 pub use remark::Remark;
-pub use scan::{ByFolder, Stat};
+pub use scan::{ByFolder, Stat, has_other_names};
 pub use state::{FileState, Hash};
 pub use store::{NoteNames, Store, StoreError, WaitingNote, agent_lives};
 pub use turn::{Author, Change, ChangeRef, ChangeState, Judged, Judgement, Turn};

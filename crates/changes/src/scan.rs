@@ -619,7 +619,7 @@ pub fn is_one_file(one: &Path, other: &Path) -> bool {
 /// Returns true if what is at this path is known to have more than one name.
 pub fn has_other_names(path: &Path) -> bool {
     let metadata = path.symlink_metadata();
-    cfg!(unix) && metadata.is_ok_and(|it| may_have_other_names(&it))
+    cfg!(unix) && metadata.is_ok_and(|it| it.is_file() && may_have_other_names(&it))
 }
 
 /// Returns true if a file has more than one name.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pillion_changes::has_other_names;
 use pillion_discovery::{real_path, runner};
 use pillion_protocol::runs_code::Runner;
 use pillion_protocol::{Dialect, Proposer};
@@ -105,6 +106,7 @@ impl Acceptance {
             path: &on_disk.leads_to,
             runner: runner(Path::new(&self.proposal.file_path)),
             roots: &roots,
+            has_other_names: has_other_names(&on_disk.leads_to),
             // What is written already is decided about as the file is by then, and no newer change is lost.
             has_changed: has_changed && self.proposal.written().is_none(),
             on_disk: bytes.as_deref(),
@@ -156,6 +158,7 @@ impl Acceptance {
             // What is gone already is not deleted by accepting that.
             deletes: proposal.deletes && proposal.written().is_none(),
             roots: &[],
+            has_other_names: false,
             proposed: &proposal.proposed,
             accepted: self.accepted(),
             unseen: seen.and_then(|seen| seen.unseen_hunks),

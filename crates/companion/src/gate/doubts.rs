@@ -45,6 +45,8 @@ pub(crate) enum Doubt {
     Nothing,
     /// The file is not in a workspace folder.
     Outside,
+    /// The file has other names, which may lie anywhere.
+    OtherNames,
     /// A change of it is a change of what runs here.
     Runs(Runner),
 }
@@ -59,6 +61,8 @@ pub(crate) struct Weighed<'a> {
     /// True if it is to be deleted.
     pub(crate) deletes: bool,
     pub(crate) roots: &'a [PathBuf],
+    /// True if the file has other names.
+    pub(crate) has_other_names: bool,
     pub(crate) proposed: &'a str,
     pub(crate) accepted: &'a str,
     pub(crate) unseen: Option<Unseen>,
@@ -135,6 +139,9 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     if !weighed.roots.is_empty() && !weighed.roots.iter().any(is_below) {
         doubts.push(Doubt::Outside);
     }
+    if weighed.has_other_names && !is_deletion {
+        doubts.push(Doubt::OtherNames);
+    }
     doubts
 }
 
@@ -202,6 +209,7 @@ impl Doubt {
             Self::Inexpressible(_) => "inexpressible",
             Self::Nothing => "nothingLeft",
             Self::Outside => "outsideWorkspace",
+            Self::OtherNames => "otherNames",
             Self::Runs(_) => "runsCode",
         }
     }
@@ -281,6 +289,10 @@ impl fmt::Display for Doubt {
             }
             Self::Nothing => write!(f, "nothing is left of the proposal"),
             Self::Outside => write!(f, "this file is outside of the workspace"),
+            Self::OtherNames => write!(
+                f,
+                "this file has other names (hard links), which may lie outside of the workspace and may get this text, too"
+            ),
             Self::Runs(runner) => write!(f, "{}", runner.sentence()),
         }
     }

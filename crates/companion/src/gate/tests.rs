@@ -347,6 +347,7 @@ fn every_row_of_the_table_raises_its_doubt_alone() {
             path: &path,
             runner: Runner::of(&path),
             roots: &["/h/w".into()],
+            has_other_names: row.has_other_name,
             unseen: row.is_long.then_some(Unseen { hunks: 38, of: 39 }),
             has_changed: row.meanwhile.is_some(),
             on_disk: Some(on_disk),
@@ -373,6 +374,7 @@ fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
     Weighed {
         is_of_hook: false,
         is_inexpressible: false,
+        has_other_names: false,
         is_asked: false,
         proposer: Dialect::GeminiCli.into(),
         path: Path::new("/w/a.txt"),

@@ -12,6 +12,8 @@ pub struct Doubted {
     /// The name of the file, which lies in the workspace or beside it.
     pub file: &'static str,
     pub is_outside: bool,
+    /// True if it has another name as well.
+    pub has_other_name: bool,
     pub before: String,
     /// This is written to the file while the proposal is shown.
     pub meanwhile: Option<&'static str>,
@@ -29,6 +31,16 @@ impl Doubted {
         };
         folder.join(self.file)
     }
+
+    /// Writes the file as it is before.
+    #[allow(dead_code, reason = "the gate's own tests look at no disk")]
+    pub fn write(&self, workspace: &Path) {
+        let path = self.path(workspace);
+        std::fs::write(&path, &self.before).unwrap();
+        if self.has_other_name {
+            std::fs::hard_link(&path, workspace.with_extension("twin")).unwrap();
+        }
+    }
 }
 
 /// The rows.
@@ -43,6 +55,7 @@ pub fn doubted() -> Vec<Doubted> {
         question,
         file,
         is_outside: false,
+        has_other_name: false,
         before: before.to_owned(),
         meanwhile: None,
         proposed: proposed.to_owned(),
@@ -94,6 +107,16 @@ pub fn doubted() -> Vec<Doubted> {
                 "outsideWorkspace",
                 "this file is outside",
                 "outside.txt",
+                "old\n",
+                "new\n",
+            )
+        },
+        Doubted {
+            has_other_name: true,
+            ..row(
+                "otherNames",
+                "this file has other names",
+                "linked.txt",
                 "old\n",
                 "new\n",
             )

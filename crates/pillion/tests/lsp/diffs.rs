@@ -23,7 +23,7 @@ fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
     let sandbox = Sandbox::new();
     let workspace = sandbox.home.workspace();
     for row in doubted() {
-        std::fs::write(row.path(&workspace), &row.before).unwrap();
+        row.write(&workspace);
     }
     let mut editor = Editor::plugin(&sandbox);
     let mut agent = agent::connect(&mut editor);

@@ -51,7 +51,7 @@ facts! {
     pub places: &'static [Place] = &[],
     /// The words that people type after `pillion run` so that it asks before it changes files.
     pub usual_command: &'static str = "",
-    /// The names, in small letters, of the folders and files in which it keeps settings, hooks and servers of a project or a user.
+    /// The names, in small letters, of the folders and files in which it keeps settings, hooks, servers and instructions of a project or a user.
     pub keeps_settings_in: &'static [&'static str] = &[],
     /// Returns true if it takes an accepted text that is empty for none, and writes its own
     /// proposal.

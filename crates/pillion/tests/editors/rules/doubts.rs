@@ -15,7 +15,7 @@ fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed(kind: Kind) {
     let home = Home::new();
     let cwd = home.workspace();
     for row in doubted() {
-        fs::write(row.path(&cwd), &row.before).unwrap();
+        row.write(&cwd);
     }
     let open = home.file("a.txt", ORIGINAL);
     let mut person = Person::in_folder(kind, Habit::None, home, cwd.clone(), open);

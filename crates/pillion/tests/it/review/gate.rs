@@ -15,7 +15,7 @@ fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
     let sandbox = Sandbox::new();
     let workspace = sandbox.home.workspace();
     for row in doubted() {
-        fs::write(row.path(&workspace), &row.before).unwrap();
+        row.write(&workspace);
     }
     let review = Review::start_in(sandbox, Size::new(110, 30), "", &Env::default());
     review.pane.wait_for(WELCOME, SOON);

@@ -456,7 +456,7 @@ fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
     let workspace = sandbox.home.workspace();
     let known = || doubted().into_iter().filter(|row| !row.is_long);
     for row in known() {
-        fs::write(row.path(&workspace), &row.before).unwrap();
+        row.write(&workspace);
     }
     let mut world = World::in_sandbox(sandbox, &[], json!({}));
     for (number, row) in (1..).zip(known()) {

@@ -35,7 +35,7 @@ pub(crate) const ROW: Row = Row {
     protocol: Protocol::Claude,
     client: Some("claude-code"),
     usual_command: "claude",
-    keeps_settings_in: &[".claude", ".claude.json"],
+    keeps_settings_in: &[".claude", ".claude.json", "claude.md", "claude.local.md"],
     unchanged_is_rejection: true,
     refuses_changed_file: true,
     // Where it does not take it for an edit of a file that ends with one. (Seen with nine releases from

@@ -9,6 +9,6 @@ pub(crate) const ROW: Row = Row {
     package: Some("@openai/codex"),
     shell_variable: Some("CODEX_THREAD_ID"),
     usual_command: "codex",
-    keeps_settings_in: &[".codex"],
+    keeps_settings_in: &[".codex", "agents.md", "agents.override.md"],
     ..Row::PLAIN
 };

@@ -20,7 +20,7 @@ pub(crate) const ROW: Row = Row {
     shell_variable: Some("COPILOT_CLI"),
     protocol: Protocol::Copilot,
     usual_command: "copilot",
-    keeps_settings_in: &[".copilot"],
+    keeps_settings_in: &[".copilot", "copilot-instructions.md"],
     proposes: true,
     writes_own_text: true,
     connects_in_roots_only: true,

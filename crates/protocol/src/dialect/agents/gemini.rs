@@ -31,7 +31,7 @@ pub(crate) const ROW: Row = Row {
     shell_variable: Some("GEMINI_CLI"),
     protocol: Protocol::Companion,
     usual_command: "gemini",
-    keeps_settings_in: &[".gemini"],
+    keeps_settings_in: &[".gemini", "gemini.md"],
     ignores_empty_text: true,
     // Seen with 0.61.0: it takes the rejection for the end of a call that is under way.
     misses_context_after_rejection: true,

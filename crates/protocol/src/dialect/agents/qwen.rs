@@ -35,7 +35,7 @@ pub(crate) const ROW: Row = Row {
     shell_variable: Some("QWEN_CODE"),
     protocol: Protocol::Companion,
     usual_command: "qwen --approval-mode default",
-    keeps_settings_in: &[".qwen"],
+    keeps_settings_in: &[".qwen", "qwen.md"],
     ignores_empty_text: true,
     proposes: true,
     loses_later_edits: true,
