@@ -1,12 +1,13 @@
 //! The commit that git's HEAD names in a work tree, and what has moved it, by the log of HEAD that git writes. A commit moves it, too, and
-//! changes no file; a checkout, a reset, a stash write the files of another commit. Nothing here runs a program or reads an object.
+//! changes no file; a checkout, a reset, a stash write the files of another commit. Nothing here reads an object; git is asked which untracked
+//! files a stash has put away.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::regular_file;
-use pillion_discovery::version_control::GitFolders;
+use pillion_discovery::version_control::{GitFolders, git};
 
 use crate::git::{Index, Tracked};
 use crate::remark::Remark;
@@ -54,6 +55,8 @@ pub struct Move {
     /// True if it is at another commit than before.
     is_elsewhere: bool,
     is_stash: bool,
+    /// The untracked files that went into git's stash.
+    untracked: Vec<PathBuf>,
     /// The tracked files before and after; none where git does not know them.
     tracked: Option<[HashMap<PathBuf, Tracked>; 2]>,
 }
@@ -70,7 +73,8 @@ impl Move {
         };
         let [was, is] = tracked.each_ref().map(|tracked| tracked.get(path));
         let was_clean = before.is_none_or(|stat| was.is_some_and(|was| was.is_clean(stat)));
-        self.has_written(was, is, now).then_some(was_clean)
+        let is_put_away = now.is_none() && self.untracked.iter().any(|it| it == path);
+        (is_put_away || self.has_written(was, is, now)).then_some(was_clean)
     }
 
     /// The things that there are to say of it, if any file came with it, and if git has no copy of what was there.
@@ -143,11 +147,16 @@ impl Head {
         let log = from.and_then(|from| log.get(from..)).unwrap_or_default();
         let log = String::from_utf8_lossy(log);
         let steps: Vec<_> = log.lines().filter_map(step).collect();
+        let is_stash = self.stash > before.stash;
         let moved = |remark, is_elsewhere| Move {
             work_tree: work_tree.to_owned(),
             remark,
             is_elsewhere,
-            is_stash: self.stash > before.stash,
+            is_stash,
+            untracked: match is_stash {
+                true => git::untracked_in_stash(work_tree),
+                false => Vec::new(),
+            },
             tracked: (!self.is_jj).then(|| indexes.map(Index::tracked)),
         };
         let mut writing = steps.iter().filter(|it| it.writes_files());
@@ -169,9 +178,9 @@ impl Head {
         Some(moved(remark, is_elsewhere))
     }
 
-    /// Returns true if the stash has fewer entries than before: a pop writes files, and moves nothing.
-    pub fn has_unstashed(&self, before: &Self) -> bool {
-        self.stash < before.stash
+    /// Returns true if something may come out of the stash: that writes files, and moves nothing.
+    pub fn has_stash(&self) -> bool {
+        self.stash > 0
     }
 
     fn remark(

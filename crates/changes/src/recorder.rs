@@ -477,7 +477,7 @@ impl Recorder {
 
     /// The end of a turn is news if nobody has seen something in it.
     fn announce(&mut self, turn: &Turn) {
-        let unseen = self.tally_of(turn).unseen;
+        let unseen = self.tally_of(turn).0.unseen;
         if unseen > 0 {
             self.last = Some(EndedTurn {
                 number: turn.number,

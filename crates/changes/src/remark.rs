@@ -6,11 +6,16 @@ use std::path::{Path, PathBuf};
 use pillion_discovery::exact;
 use pillion_text::visible;
 use serde::{Deserialize, Serialize};
+use shell_words::quote;
+
+use crate::scan::has_other_names;
 
 const CUT_OFF: &str =
     "Pillion ended while a call of this turn ran: what changed until it was there again is unclear";
 const UNRECORDED: &str =
     "calls ran before everything had been compared: who changed what is unclear";
+const LINKED: &str =
+    "has other names (hard links), which may lie elsewhere: what was written to it is there, too";
 const UNREAD: &str = ", it cannot be read, and what is in it is not compared";
 
 /// Something about a turn.
@@ -32,6 +37,12 @@ pub enum Remark {
         after: u32,
         /// True if nobody can read it any more: what is in it is not compared.
         is_unread: bool,
+    },
+    /// A file that was changed has other names.
+    Linked {
+        /// The file.
+        #[serde(with = "exact::path")]
+        path: PathBuf,
     },
     /// A repository's program went to another commit.
     Head {
@@ -60,6 +71,7 @@ impl Remark {
     pub(crate) fn is_of_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Folder { path, .. }, Self::Folder { path: of, .. })
+            | (Self::Linked { path }, Self::Linked { path: of })
             | (Self::Head { path, .. }, Self::Head { path: of, .. }) => path == of,
             _ => self == other,
         }
@@ -121,7 +133,9 @@ impl Remark {
     /// The folder that it is about.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
-            Self::Folder { path, .. } | Self::Head { path, .. } => Some(path),
+            Self::Folder { path, .. } | Self::Linked { path } | Self::Head { path, .. } => {
+                Some(path)
+            }
             Self::CutOff | Self::Unrecorded => None,
         }
     }
@@ -130,8 +144,10 @@ impl Remark {
     #[cfg(unix)]
     pub(crate) fn stands(&self) -> bool {
         use std::os::unix::fs::MetadataExt;
-        let Self::Folder { path, after, .. } = self else {
-            return true;
+        let (path, after) = match self {
+            Self::Folder { path, after, .. } => (path, after),
+            Self::Linked { path } => return has_other_names(path),
+            _ => return true,
         };
         match path.symlink_metadata() {
             Ok(found) => found.is_dir() && found.mode() & 0o7777 == *after,
@@ -162,7 +178,7 @@ impl Remark {
                 is_lost,
                 ..
             } => before == after && what.is_none() && !is_stash && !is_lost,
-            Self::CutOff | Self::Unrecorded => false,
+            Self::CutOff | Self::Unrecorded | Self::Linked { .. } => false,
         }
     }
 
@@ -177,11 +193,14 @@ impl Remark {
                 after,
                 is_unread,
             } => {
-                let (path, unread) = (shown(path), if *is_unread { UNREAD } else { "" });
+                let unread = if *is_unread { UNREAD } else { "" };
+                let path = shown(path);
                 format!(
-                    "the permissions of {path} are {after:o}{unread}: `chmod {before:o} {path}` undoes it"
+                    "the permissions of {path} are {after:o}{unread}: `chmod {before:o} {}` undoes it",
+                    quote(&path)
                 )
             }
+            Self::Linked { path } => format!("{} {LINKED}", shown(path)),
             Self::Head {
                 path,
                 before,
@@ -194,8 +213,8 @@ impl Remark {
                 let path = Some(shown(path)).filter(|it| !it.is_empty());
                 // A repository within the folder is not the one that these commands would mean there.
                 let there = |way: &str| match (&path, way.split_once(' ')) {
-                    (Some(path), Some(("git", rest))) => format!("git -C {path} {rest}"),
-                    (Some(path), Some(("jj", rest))) => format!("jj -R {path} {rest}"),
+                    (Some(path), Some(("git", rest))) => format!("git -C {} {rest}", quote(path)),
+                    (Some(path), Some(("jj", rest))) => format!("jj -R {} {rest}", quote(path)),
                     _ => way.to_owned(),
                 };
                 let stash = is_stash.then_some("git stash pop");

@@ -437,7 +437,7 @@ impl Table {
         };
         let built = self.last.found.built.iter();
         self.last.new_built = built.filter(is_new).cloned().collect();
-        let (moves, has_unstashed) = self.note_heads(&repositories);
+        let (moves, may_be_unstashed) = self.note_heads(&repositories);
         if !self.is_filled {
             self.fill(changed, &repositories, now);
             return Vec::new();
@@ -481,7 +481,7 @@ impl Table {
             }
         }
         for it in &mut differences {
-            it.may_be_unstashed = has_unstashed;
+            it.may_be_unstashed = may_be_unstashed;
         }
         for moved in moves {
             let (mut has_any, mut has_lost) = (false, false);
@@ -520,11 +520,11 @@ impl Table {
         }
     }
 
-    /// Notes where HEAD is in these work trees. Returns how it was moved and files were written, and whether something came out of a
-    /// stash.
+    /// Notes where HEAD is in these work trees. Returns how it was moved and files were written, and whether something may have come
+    /// out of a stash.
     fn note_heads(&mut self, work_trees: &[PathBuf]) -> (Vec<Move>, bool) {
         let before = std::mem::take(&mut self.heads);
-        let (mut moves, mut has_unstashed) = (Vec::new(), false);
+        let (mut moves, mut may_be_unstashed) = (Vec::new(), false);
         for tree in work_trees {
             let Some(head) = Head::of(tree) else {
                 continue;
@@ -533,11 +533,11 @@ impl Table {
             let index = head.index(tree, former.map(|(_, it)| it));
             if let Some((was, then)) = former {
                 moves.extend(head.moved_from(was, tree, [then, &index]));
-                has_unstashed |= head.has_unstashed(was);
+                may_be_unstashed |= was.has_stash();
             }
             self.heads.insert(tree.clone(), (head, index));
         }
-        (moves, has_unstashed)
+        (moves, may_be_unstashed)
     }
 
     /// Takes what the looks until now have found beside files: what it is about, and what there is to say.

@@ -54,6 +54,14 @@ fn the_permissions_of_a_folder_are_said_with_what_undoes_it() {
         let tree = WorkTree::new();
         let sub = tree.root.join("sub");
         let mut recorder = begun(&tree, has_hooks);
+        let odd = tree.root.join("it's");
+        fs::create_dir(&odd).unwrap();
+        set_mode(&odd, 0o755);
+        call(&mut recorder, has_hooks, || set_mode(&odd, 0o755));
+        call(&mut recorder, has_hooks, || set_mode(&odd, 0o700));
+        let said = remarks(&tree).concat();
+        assert!(said.ends_with(r"`chmod 755 'it'\''s'` undoes it"), "{said}");
+        set_mode(&odd, 0o755);
         set_mode(&sub, 0o755);
         call(&mut recorder, has_hooks, || set_mode(&sub, 0o755));
         let before = remarks(&tree).len();
@@ -75,6 +83,29 @@ fn the_permissions_of_a_folder_are_said_with_what_undoes_it() {
         recorder.left(SESSION).unwrap();
         assert_eq!(remarks(&tree).len(), 1, "{has_hooks}");
         set_mode(&sub, 0o755);
+    }
+}
+
+/// They may lie outside, where nobody looks.
+#[test]
+fn that_a_changed_file_has_other_names_is_said_while_it_has_them() {
+    for has_hooks in [true, false] {
+        let tree = WorkTree::new();
+        let mut recorder = begun(&tree, has_hooks);
+        let (path, twin) = (tree.root.join("sub/a"), tree.root.with_file_name("twin"));
+        call(&mut recorder, has_hooks, || {
+            fs::write(&path, "b\n").unwrap()
+        });
+        assert_eq!(remarks(&tree), [""; 0], "{has_hooks}");
+        fs::hard_link(&path, &twin).unwrap();
+        call(&mut recorder, has_hooks, || {
+            fs::write(&path, "c\n").unwrap()
+        });
+        let said = remarks(&tree);
+        assert_eq!(said.len(), 1, "{has_hooks} {said:?}");
+        assert!(said[0].starts_with("sub/a has other names (hard links)"));
+        fs::remove_file(twin).unwrap();
+        assert_eq!(remarks(&tree), [""; 0], "{has_hooks}");
     }
 }
 
@@ -461,18 +492,23 @@ fn what_undoes_a_move_of_head_in_an_inner_repository_names_it() {
 #[test]
 fn what_comes_back_out_of_the_stash_is_nobodys_change() {
     const OTHER: u64 = SESSION + 1;
-    for by in [None, Some(SESSION), Some(OTHER)] {
+    let scenes = [None, Some(SESSION), Some(OTHER)].into_iter();
+    for (by, back) in scenes.flat_map(|by| [(by, "pop"), (by, "apply")]) {
         let tree = repository(false);
+        fs::write(tree.root.join("untracked"), "mine\n").unwrap();
         let mut recorder = recorder(&tree.store, &tree.root);
         recorder.begin(SESSION, "claude", "").unwrap();
-        call(&mut recorder, true, || shell_does(&tree, "git stash -q"));
+        call(&mut recorder, true, || {
+            shell_does(&tree, "git stash -q -u");
+        });
         if let Some(by) = by {
             recorder.end(SESSION).unwrap();
             recorder.begin(by, "claude", "").unwrap();
         }
         let session = by.unwrap_or(SESSION);
         recorder.before(session, "claude", shell("2")).unwrap();
-        shell_does(&tree, "git stash pop -q; echo AG > own");
+        let script = format!("git stash {back} -q; echo AG > own");
+        shell_does(&tree, &script);
         recorder.after(session, "2", |_| Vec::new()).unwrap();
         recorder.end(session).unwrap();
         let numbers = tree.store.numbers().unwrap();
@@ -482,13 +518,20 @@ fn what_comes_back_out_of_the_stash_is_nobodys_change() {
                 let mut real = kept.turn.real_changes();
                 real.find(|it| it.path.ends_with(name)).cloned()
             };
-            let came_back = change("b").filter(|it| !it.after.is_absent());
-            assert!(came_back.is_none_or(|it| it.is_by_head), "{by:?} {number}");
+            for name in ["b", "untracked"] {
+                let is_by_head = change(name).is_none_or(|it| it.is_by_head);
+                assert!(is_by_head, "{by:?} {back} {number} {name}");
+            }
             assert!(change("own").is_none_or(|it| !it.is_by_head), "{by:?}");
             revert_turn(&tree, number, false);
         }
         let text = |name| fs::read_to_string(tree.root.join(name)).ok();
-        assert_eq!(text("b").as_deref(), Some("dirty\n"), "{by:?}");
+        assert_eq!(text("b").as_deref(), Some("dirty\n"), "{by:?} {back}");
+        assert_eq!(
+            text("untracked").as_deref(),
+            Some("mine\n"),
+            "{by:?} {back}"
+        );
     }
 }
 

@@ -334,7 +334,10 @@ impl MainLoop {
                 self.left_undecided.extend(left);
                 self.report_status();
             }
-            Event::Stirred => self.agents.stirred(now),
+            Event::Stirred => {
+                self.agents.stirred(now);
+                self.recording.count_again();
+            }
             Event::Glanced(glance) => self.glanced(&glance, now),
             Event::NotesFound(mut notes) => {
                 notes.retain(|(_, note)| note.is_of(&self.roots));

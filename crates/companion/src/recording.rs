@@ -204,6 +204,13 @@ impl Recording {
         self.order(|_| Ok(()));
     }
 
+    /// Counts anew if it has been counted: nothing may be left in a file of what was unseen, or it may be back.
+    pub(crate) fn count_again(&self) {
+        if self.unseen().is_some() {
+            self.order(|_| Ok(()));
+        }
+    }
+
     /// The folders are others.
     pub(crate) fn watch(&mut self, roots: &[PathBuf]) {
         self.roots = roots.to_vec();

@@ -40,6 +40,8 @@ impl Recorder {
         let began = cut_off.iter().map(|turn| turn.began).min();
         self.looked = began.map_or(self.looked, |began| self.looked.min(began));
         self.began = self.began.min(self.looked);
+        // Of several, what has changed since is rather of one in which a call ran: it is heard last.
+        cut_off.sort_by_key(|turn| !turn.running.is_empty());
         for mut turn in cut_off {
             let running = std::mem::take(&mut turn.running);
             turn.watcher = process::id();

@@ -10,6 +10,7 @@ use super::Recorder;
 use super::attended::{is_an_editors_own, is_swap_or_lock};
 use super::session::{Call, Session};
 use crate::remark::Remark;
+use crate::scan::has_other_names;
 use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store};
 use crate::table::{Difference, Table};
@@ -160,20 +161,24 @@ impl Recorder {
                 change.passes_over(&difference.before, judged, &self.store);
                 change.goes_on_from(&difference.before, judged);
             }
+            if has_other_names(&difference.path) {
+                let path = difference.path.clone();
+                session.remark(&Remark::Linked { path });
+            }
             session.note(difference, by, moved_from);
         }
     }
 
     /// The texts that the turns which are kept have put away, with their files: one that comes back is nobody's change.
-    fn put_away(&self) -> HashSet<(PathBuf, Hash)> {
-        let numbers = self.store.numbers().unwrap_or_default();
-        let turns = { numbers.iter() }.filter_map(|it| self.store.turn(*it).ok());
-        let text = |it: Change| {
+    fn put_away(&mut self) -> HashSet<(PathBuf, Hash)> {
+        self.read_ended();
+        let turns = self.ended.values().chain(self.turns());
+        let text = |it: &Change| {
             let text = it.before.text().filter(|_| it.is_by_head)?.clone();
-            Some((it.path, text))
+            Some((it.path.clone(), text))
         };
         turns
-            .flat_map(|turn| turn.changes)
+            .flat_map(|turn| &turn.changes)
             .filter_map(text)
             .collect()
     }

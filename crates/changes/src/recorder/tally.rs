@@ -4,9 +4,14 @@ use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::path::Path;
 
 use super::Recorder;
+use crate::kept::is_at;
 use crate::scan::is_settled;
 use crate::table::Table;
 use crate::turn::{ChangeState, Turn, overlap};
+
+/// With more unseen changes in a turn than this, those of which nothing is left in their files are counted, too: these are looked at
+/// each time.
+const MOST_LOOKED_AT: usize = 1000;
 
 /// The numbers of changes below some folders.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,10 +45,10 @@ impl Recorder {
                 tally.add(*known);
                 continue;
             }
-            let counted = self.tally_of(turn);
+            let (counted, stays) = self.tally_of(turn);
             tally.add(counted);
             // File systems count time in steps: what is written in the same one leaves no trace.
-            if let Some(at) = written.filter(|(at, _)| is_settled(*at)) {
+            if let Some(at) = written.filter(|(at, _)| stays && is_settled(*at)) {
                 news.push((turn.number, (at, counted)));
             }
         }
@@ -52,7 +57,7 @@ impl Recorder {
     }
 
     /// Reads the turns that have ended. Returns the numbers of all turns.
-    fn read_ended(&mut self) -> Vec<u64> {
+    pub(super) fn read_ended(&mut self) -> Vec<u64> {
         let numbers = self.store.numbers().unwrap_or_default();
         self.ended.retain(|number, _| numbers.contains(number));
         let open: Vec<u64> = self.turns().map(|turn| turn.number).collect();
@@ -79,12 +84,20 @@ impl Recorder {
         numbers
     }
 
-    pub(super) fn tally_of(&self, turn: &Turn) -> Tally {
+    /// The numbers of a turn, without those of which nothing is left, and if they stay the same whatever is in the files.
+    pub(super) fn tally_of(&self, turn: &Turn) -> (Tally, bool) {
         let judged = self.store.judged(turn.number);
-        let mut tally = Tally::default();
+        let (mut tally, mut looked_at) = (Tally::default(), 0);
         for change in turn.real_changes() {
             let judged = judged.as_ref().ok().and_then(|it| it.of(change.number));
-            let state = change.state(judged);
+            let mut state = change.state(judged);
+            if state == ChangeState::Unseen {
+                looked_at += 1;
+                let before = change.decided_part(judged).unwrap_or(&change.before);
+                if looked_at <= MOST_LOOKED_AT && is_at(before, &change.path) {
+                    state = ChangeState::Gone;
+                }
+            }
             let mut hasher = DefaultHasher::new();
             let at = judged.map(|it| it.at);
             let shown = (turn.number, change.number, &change.after, state.name(), at);
@@ -94,6 +107,6 @@ impl Recorder {
                 list: (hasher.finish() >> 32) as u32,
             });
         }
-        tally
+        (tally, looked_at == 0)
     }
 }

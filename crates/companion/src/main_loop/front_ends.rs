@@ -109,6 +109,7 @@ impl MainLoop {
 
     /// The changes that agents have written already.
     pub(crate) fn changes(&mut self, _: Changes, _: By, reply: Answering<Changes>) {
+        self.recording.count_again();
         let unkept = self.recording.unkept();
         self.judging.list(Arc::clone(&self.roots), unkept, reply);
     }

@@ -67,6 +67,24 @@ pub fn included_files(top: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// The untracked files that the newest entry of a work tree's stash has put away. Blocking.
+pub fn untracked_in_stash(top: &Path) -> Vec<PathBuf> {
+    let mut git = command(top);
+    git.args([
+        "ls-tree",
+        "-r",
+        "-z",
+        "--name-only",
+        "--full-tree",
+        "stash@{0}^3",
+    ]);
+    // Most entries have no third parent.
+    let told = child::run(&mut git, Group::Own, LIMIT).map(|it| it.out);
+    let told = told.unwrap_or_default();
+    let names = told.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+    names.map(|it| top.join(path(it.to_vec()))).collect()
+}
+
 /// Settings that name files or folders; none if there are none.
 fn settings(folder: &Path, asked: &[&str]) -> io::Result<Option<Vec<u8>>> {
     let mut git = command(folder);

@@ -98,6 +98,30 @@ fn what_a_call_changes_while_nobody_watches_is_listed_as_unclear_in_its_turn() {
     }
 }
 
+/// Of two agents at work, it is the one whose call ran.
+#[test]
+fn what_a_call_changes_while_nobody_watches_is_not_in_another_agents_turn() {
+    for way in WAYS {
+        let world = World::new();
+        let serve = serve(&world, way.is_hub());
+        let agent = Agent::new(&world, "claude");
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        agent.tells(
+            "UserPromptSubmit",
+            &json!({"prompt": "other", "session_id": "other"}),
+        );
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "2"});
+        agent.tells("PreToolUse", &call);
+        agent.write("two", "EVIL");
+        let _serve = way.ends(&world, serve);
+        agent.tells("PostToolUse", &call);
+        agent.tells("Stop", &json!({}));
+        let listed = world.sandbox.run(["changes", "1"]).expect(0).stdout;
+        assert!(listed.contains(WORDS), "{way:?} {listed}");
+        assert!(listed.contains("+1 -1  a.txt"), "{way:?} {listed}");
+    }
+}
+
 /// What its hook has returned of is put down.
 #[test]
 fn a_turn_whose_end_was_told_is_whole_however_soon_the_companion_ends() {

@@ -9,7 +9,7 @@ use pillion_testkit::{Env, SOON, Size};
 use super::{QUESTION, Review};
 use crate::sandbox::Sandbox;
 #[cfg(unix)]
-use crate::shared_agent_work::{turn_begins, turn_ends};
+use crate::shared_agent_work::{command_begins, command_is_over, turn_begins, turn_ends};
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
@@ -57,6 +57,38 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
     // Another process writes it then.
     let is_back = |_: &str| fs::read_to_string(&path).unwrap() == "one\ntwo\n";
     review.pane.wait_until("the text before", SOON, is_back);
+}
+
+/// By a checkout, or whatever the person does: the number of what is to be seen is what `v` and the list show.
+#[cfg(unix)]
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_is_gone_from_its_file_is_not_counted_until_it_is_back() {
+    let review = Review::usual_with(&Env::default());
+    let home = &review.sandbox.home;
+    let path = home.file("a.txt", "one\n");
+    turn_begins(home);
+    command_begins(home);
+    fs::write(&path, "1\n").unwrap();
+    fs::write(home.workspace().join("new.txt"), "new\n").unwrap();
+    command_is_over(home);
+    turn_ends(home);
+    let counted = "that you have not seen";
+    review
+        .pane
+        .wait_for(&format!("2 changed files {counted}"), SOON);
+    fs::write(&path, "one\n").unwrap();
+    fs::remove_file(home.workspace().join("new.txt")).unwrap();
+    review.pane.send_keys(["v"]);
+    review.pane.wait_gone(counted, SOON);
+    fs::write(&path, "1\n").unwrap();
+    // The list is asked for.
+    review.pane.send_keys(["S"]);
+    review.pane.wait_for("1.1    unseen", SOON);
+    review.pane.send_keys(["Escape"]);
+    review
+        .pane
+        .wait_for(&format!("1 changed file {counted}"), SOON);
 }
 
 #[test]
