@@ -339,7 +339,7 @@ impl<C> Diffs<C> {
     /// change that is written are about that change, the others about whatever the agent proposes for the file.
     pub(crate) fn notes_of(&self, key: ProposalKey) -> Option<(String, &Path)> {
         let proposal = self.proposal(key)?;
-        let agent = proposal.proposer.agent()?.name();
+        let agent = proposal.proposer.name();
         let of = match proposal.written() {
             Some(shown) => format!("{agent} {}", shown.name),
             None => agent.to_owned(),

@@ -2,6 +2,8 @@
 //! proposal, or the agent is told them when the person leaves.
 
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
 use pillion_testkit::{Env, SOON, TestAgent};
 use rustix::process::Signal;
@@ -221,6 +223,31 @@ fn notes_on_a_written_change_that_goes_elsewhere_are_in_the_log() {
 }
 
 /// As one on a proposal, also while it is typed; who quits is told.
+/// It is no agent's, so nobody tells them later.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn notes_on_what_a_command_proposes_are_printed_by_it_however_the_review_ends() {
+    for signal in [None, Some(Signal::HUP)] {
+        let review = Review::usual();
+        review.sandbox.home.file("a.txt", "1\n2\none\n");
+        let mut diff = review.sandbox.command(["diff", "a.txt"]);
+        diff.stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut diff = diff.spawn().unwrap();
+        let mut text = diff.stdin.take().unwrap();
+        text.write_all(TEXT.as_bytes()).unwrap();
+        drop(text);
+        review.pane.wait_for("proposes", SOON);
+        note(&review);
+        leave(&review, signal);
+        let output = diff.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(NOTE), "{signal:?} {said}");
+        wait_kept(&review, false);
+        let log = review.sandbox.run(["log"]).expect(0).stdout;
+        assert!(log.contains("rejected"), "{signal:?} {log}");
+    }
+}
+
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_note_of_the_list_outlives_the_review() {
