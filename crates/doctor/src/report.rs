@@ -122,6 +122,9 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
         return writeln!(out, "{} {text}", style.mark(Mark::Good));
     };
     let verdict = match facts.agent().opens_session() {
+        true if facts.connected.iter().any(|it| it == facts.agent().name()) => {
+            format!("{name} is connected, but another one would not connect from here")
+        }
         true => format!("{name} would not connect from here"),
         false => format!("The changes of {name} would not be shown"),
     };

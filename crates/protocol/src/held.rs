@@ -15,6 +15,11 @@ pub const RUNS_COMMANDS: &str = "Bash";
 /// The name for the file of a shell command. There is none.
 const COMMAND: &str = "shell-command.sh";
 
+/// Returns true if a shell command is shown as the file at this path.
+pub(crate) fn is_shown_for_command(path: &str) -> bool {
+    Path::new(path).file_name().is_some_and(|it| it == COMMAND)
+}
+
 /// The arguments of a command that people see as its text, or that change nothing of what runs.
 const OF_COMMAND: [&str; 2] = ["command", "description"];
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use crate::held;
 use crate::verdict::{Lines, Note};
 
 /// The largest length of a quoted line, in characters.
@@ -67,7 +68,15 @@ pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) 
 
 fn start_of_decided(is_accepted: bool, file_path: &str) -> String {
     let decided = if is_accepted { "accepted" } else { "rejected" };
-    format!("The user {decided} your change to {file_path}")
+    format!("The user {decided} {}", yours(file_path))
+}
+
+/// What an agent has proposed: a command is no change of the file by whose name it is shown.
+fn yours(file_path: &str) -> String {
+    match held::is_shown_for_command(file_path) {
+        true => format!("your shell command (shown as {file_path})"),
+        false => format!("your change to {file_path}"),
+    }
 }
 
 /// What came of an accepted change, where that is not what its agent takes it for.
@@ -120,7 +129,8 @@ fn words(notes: &[Note], shown: &str) -> String {
 pub fn edited(file_path: &str, diff: &str) -> String {
     let start = "From what you proposed to what was accepted:";
     let diff = shortened(diff);
-    format!("The user edited your change to {file_path} before accepting it. {start}\n{diff}")
+    let yours = yours(file_path);
+    format!("The user edited {yours} before accepting it. {start}\n{diff}")
 }
 
 /// The person accepted another text than the proposed one, and a patch cannot express it: their edits are told beside this.
@@ -462,6 +472,10 @@ mod tests {
         for (told, expected) in [
             (with_outcome(&unwritten, "/a", Some(true)), accepted),
             (with_outcome(&rejected, "/a", None), rejected),
+            (
+                decided(false, "/w/shell-command.sh", &why, ""),
+                "The user rejected your shell command (shown as /w/shell-command.sh) and says: use the table".to_owned(),
+            ),
             (
                 not_known,
                 "The user accepted your change to /a (it is not known whether that was written: read the file) and says: use the table".to_owned(),

@@ -31,6 +31,10 @@ impl MainLoop {
         if self.agents.are_at_work(now) {
             return tracing::debug!(path = file.path, "written in a turn");
         }
+        // Nobody knows when such an agent works.
+        if self.unconnected().next().is_some() {
+            return tracing::debug!(path = file.path, "an agent is not connected");
+        }
         let accepted = self.recording.accepted_texts.all();
         self.checks
             .check_saved(file, accepted, self.judging.store());

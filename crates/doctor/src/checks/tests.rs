@@ -17,8 +17,10 @@ use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
 use super::*;
+use crate::Examination;
 use crate::facts::dial::{Dialled, Network, Outcome};
 use crate::facts::neighbours::Elsewhere;
+use crate::report;
 use crate::setup::Setup;
 use crate::setup::program::Program;
 use crate::setup::settings::{Content, Scope, Settings, SettingsFile};
@@ -128,6 +130,29 @@ fn ids(facts: &Facts) -> Vec<(&'static str, Level)> {
 
 const GEMINI: Dialect = Dialect::GeminiCli;
 const NEW: Version = Version::new(0, 61, 0);
+
+#[test]
+fn that_one_is_connected_already_is_said_with_the_verdict() {
+    for (connected, verdict) in [
+        (None, "Gemini CLI would not connect from here. First: "),
+        (
+            Some("gemini"),
+            "Gemini CLI is connected, but another one would not connect from here. First: ",
+        ),
+    ] {
+        let mut facts = alone(GEMINI, NEW);
+        facts.connected.extend(connected.map(str::to_owned));
+        let findings = judge(&facts);
+        let mut text = Vec::new();
+        let style = report::Style {
+            is_coloured: false,
+            is_unicode: true,
+        };
+        report::write(&mut text, &Examination { facts, findings }, style).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains(verdict), "{text}");
+    }
+}
 
 #[test]
 fn nothing_is_wrong_where_nothing_is() {
