@@ -33,12 +33,18 @@
    ["Proposals"
     ("d" "go to one" pillion-diffs)
     ("A" "accept" pillion-accept)
-    ("K" "reject" pillion-reject)]
+    ("K" "reject" pillion-reject)
+    ("n" "note on the line or the region" pillion-note)
+    ("m" "merge with the buffer or the disk" pillion-merge)]
    ["Changes"
     ("c" "list them" pillion-changes)
     ("]" "next hunk here" pillion-next-change :transient t)
     ("[" "previous hunk here" pillion-previous-change :transient t)
+    ("k" "keep what is at point" pillion-keep)
     ("b" "take back what is at point" pillion-take-back)
+    ("B" "take it back for a reason" pillion-take-back-because)
+    ("u" "undo" pillion-undo)
+    ("v" "show as diffs" pillion-look)
     ("l" "what was decided" pillion-log)]
    ["Pillion"
     ("S" "status" pillion-status)

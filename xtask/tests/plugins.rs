@@ -166,6 +166,23 @@ fn every_file_of_the_emacs_package_says_what_it_owns_and_stays_small() {
     }
 }
 
+/// Wherever point is, and not in the list of changes alone.
+#[test]
+fn the_menu_of_emacs_has_what_its_page_names() {
+    let menu = emacs_package().into_iter();
+    let mut menu = menu.filter(|it| it.path.ends_with("pillion-menu.el"));
+    let menu = menu.next().unwrap().text;
+    let (_, everywhere) = menu.split_once("[[\"Agents\"").unwrap();
+    let page = read(&["editors/emacs"], "md").remove(0).text;
+    let named = page.split("`M-x pillion-").skip(1);
+    let named = named.map(|it| it.split('`').next().unwrap());
+    for command in named.filter(|it| *it != "menu") {
+        let entries = [")", " :"].map(|end| format!(" pillion-{command}{end}"));
+        let is_there = entries.iter().any(|it| everywhere.contains(it.as_str()));
+        assert!(is_there, "{command}");
+    }
+}
+
 /// A text that is evaluated, or handed to a shell, could be one of an agent.
 #[test]
 fn the_emacs_package_evaluates_no_text() {
