@@ -1,0 +1,28 @@
+//! The files of the page, as they are shipped: source that a browser reads.
+
+/// A file of the page.
+pub struct Asset {
+    /// Its path in the address.
+    pub path: &'static str,
+    /// Its media type.
+    pub kind: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+macro_rules! assets {
+    ($($path:literal = $file:literal $kind:literal;)+) => {
+        /// All files of the page.
+        pub static ASSETS: &[Asset] = &[$(Asset {
+            path: $path,
+            kind: $kind,
+            text: include_str!(concat!("../page/", $file)),
+        }),+];
+    };
+}
+
+assets! {
+    "/" = "index.html" "text/html; charset=utf-8";
+    "/app.css" = "app.css" "text/css; charset=utf-8";
+    "/app.js" = "app.js" "text/javascript; charset=utf-8";
+}

@@ -1,0 +1,4 @@
+//! The review as a page in a browser.
+
+mod assets;
+pub mod wire;
