@@ -5,6 +5,7 @@ mod comparing;
 mod deciding;
 mod hunk_notes;
 mod seen;
+mod telling;
 
 use std::path::PathBuf;
 
@@ -18,8 +19,8 @@ use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
 use hunk_notes::FormerNotes;
 pub use hunk_notes::{HunkNote, add_words};
+pub use seen::{Intervals, Seen as SeenParts, SeenHunks};
 use seen::Seen;
-pub use seen::{Intervals, SeenHunks};
 
 /// The file that a proposal would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +125,11 @@ impl Proposed for Judged {
 }
 
 impl Judged {
+    /// Somebody else looks at it: what they have seen of it, in exchange for what the last one had.
+    pub fn swap_seen(&mut self, seen: &mut SeenParts) {
+        std::mem::swap(&mut self.seen, seen);
+    }
+
     /// A diff whose texts are yet to be compared.
     pub fn new(diff: Diff, target: Target) -> Self {
         Self {

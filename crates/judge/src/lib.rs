@@ -4,11 +4,13 @@
 pub mod act;
 mod enclosing;
 pub mod highlight;
+pub mod history;
 pub mod journal;
 mod judged;
 pub mod keys;
 pub mod marks;
 mod moved;
+pub mod naming;
 pub mod proposal;
 pub mod rows;
 pub mod source;
@@ -18,6 +20,7 @@ pub mod words;
 
 pub use enclosing::enclosing;
 pub use judged::{
-    Compared, Disk, Done, HunkNote, Intervals, Job, Judged, SeenHunks, Step, Target, add_words,
+    Compared, Disk, Done, HunkNote, Intervals, Job, Judged, SeenHunks, SeenParts, Step, Target,
+    add_words,
 };
 pub use moved::{Elsewhere, Moved};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use pillion_system::{lock, spawn};
-use pillion_view::{DiffId, Original, OriginalError, Stamp};
+use pillion_view::{Diff, DiffId, Original, OriginalError, Stamp};
 
 use crate::judged::Disk;
 use folders::Folders;
@@ -151,6 +151,24 @@ impl<F: Files> Sources<F> {
         };
         self.files.insert(id, watched);
         text
+    }
+
+    /// Watches the file of a diff that has come. Takes the text out of it that it is compared with.
+    pub fn open(&mut self, diff: &mut Diff) -> Option<Vec<u8>> {
+        let original = std::mem::take(&mut diff.original);
+        if !diff.original_is_other {
+            return self.watch(diff.id, &diff.path, original);
+        }
+        // What becomes of the file is no newer text of this one. What stands there is what was written, as long as nobody changes it.
+        if diff.written.is_some() {
+            let there = !diff.deletes;
+            let written = Original {
+                text: there.then(|| diff.proposed.as_bytes().to_vec()),
+                stamp: None,
+            };
+            self.watch(diff.id, &diff.path, written);
+        }
+        original.text
     }
 
     /// Reads the file of a diff once more, unless that is being done. It is watched as it is then.

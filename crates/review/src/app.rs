@@ -27,7 +27,9 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyEvent, MouseEvent};
 use pillion_judge::act::{Act, Place};
 use pillion_judge::highlight::Texts;
+use pillion_judge::history::Past;
 use pillion_judge::keys::Keys;
+use pillion_judge::naming::Numbered;
 use pillion_judge::proposal::Side;
 use pillion_judge::rows::Layout;
 use pillion_judge::syntax::Coloured;
@@ -47,7 +49,7 @@ use all_seen::Accepting;
 pub use bases::Bases;
 pub use changes::{ChangesPage, ChangesRow, Sent};
 pub use files::{FilesPage, FilesRow};
-pub use history::{History, Opened, Past};
+pub use history::{History, Opened};
 use mouse::Drag;
 pub use mouse::Spot;
 use note_list::NoteName;
@@ -332,8 +334,7 @@ pub struct App {
     pub troubles_of_keys: Option<String>,
     /// The agents whose programs are on PATH, as far as is known.
     pub installed: Vec<Dialect>,
-    /// The kinds of proposers that are distinguished by numbers.
-    numbered: Vec<Proposer>,
+    numbered: Numbered,
     /// The pending diffs, oldest first.
     pub views: Pending<View>,
     /// The one that is shown.

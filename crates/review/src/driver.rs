@@ -25,7 +25,7 @@ use pillion_protocol::File;
 use pillion_system::Worker;
 use pillion_text::stderr;
 use pillion_view::ask::{Changes, Refused};
-use pillion_view::{Diff, DiffId, EditorEvent, Handle, Original, Proposed, Reply, Tell, TurnNews};
+use pillion_view::{Diff, DiffId, EditorEvent, Handle, Proposed, Reply, Tell, TurnNews};
 use ratatui::layout::Size;
 
 use self::drafts::Drafts;
@@ -363,22 +363,7 @@ impl Driver {
 
     fn open(&mut self, mut diff: Diff, shown: Reply<()>) -> io::Result<()> {
         let id = diff.id;
-        let original = std::mem::take(&mut diff.original);
-        let original = match diff.original_is_other {
-            // What becomes of the file is no newer text of this one. What stands there is what was written, as long as nobody changes it.
-            true => {
-                if diff.written.is_some() {
-                    let there = !diff.deletes;
-                    let written = Original {
-                        text: there.then(|| diff.proposed.as_bytes().to_vec()),
-                        stamp: None,
-                    };
-                    self.sources.watch(diff.id, &diff.path, written);
-                }
-                original.text
-            }
-            false => self.sources.watch(diff.id, &diff.path, original),
-        };
+        let original = self.sources.open(&mut diff);
         self.update(Event::Opened {
             diff,
             original,

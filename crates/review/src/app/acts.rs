@@ -1,11 +1,10 @@
 //! What each command does.
 
-use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
 use pillion_judge::act::{Act, Guard, Place};
-use pillion_judge::proposal::{Change, NotText};
+use pillion_judge::proposal::NotText;
 use pillion_judge::rows::Layout;
 use pillion_protocol::ReviewChoice;
 use pillion_text::counted;
@@ -507,25 +506,13 @@ impl App {
 
     /// Tells what came of taking something out, or back in.
     pub(super) fn toggled(&mut self, toggled: Result<bool, NotText>, now: Instant) {
-        let view = &self.views[self.current];
-        match toggled {
-            Err(_) => {
-                let text = "the old lines are not UTF-8: this hunk stays";
-                self.say(Tone::Warning, text, now);
-            }
-            Ok(_) if view.proposal.is_nothing() => {
-                let text = match view.diff.written {
-                    None => {
-                        "all hunks excluded: <reject> rejects, <accept> accepts the file unchanged"
-                    }
-                    Some(_) => {
-                        "all hunks excluded: <accept> takes the change out of the file, <reject> leaves it"
-                    }
-                };
-                let text = self.keys.fill(text);
-                self.say(Tone::Info, text, now);
-            }
-            Ok(_) => self.message = None,
+        let tone = match toggled {
+            Ok(_) => Tone::Info,
+            Err(_) => Tone::Warning,
+        };
+        match self.views[self.current].say_toggled(toggled, &self.keys) {
+            Some(text) => self.say(tone, text, now),
+            None => self.message = None,
         }
     }
 
@@ -565,25 +552,7 @@ impl App {
         if before.is_some_and(|acts| view.acts() <= acts.get(&view.diff.id).copied().unwrap_or(0)) {
             return self.undo_decision();
         }
-        let out = view.proposal.count().out;
-        let (change, note) = view.go_back(back);
-        let how = if back { "undone" } else { "redone" };
-        let more = self.keys.fill(" · <redo> redoes it");
-        let more = if back { &more } else { "" };
-        let text = match (change, view.proposal.count().out.cmp(&out)) {
-            (None, _) if let Some(notes) = note => {
-                let is = match notes {
-                    Ordering::Less => "taken out",
-                    Ordering::Equal => "as it was",
-                    Ordering::Greater => "there again",
-                };
-                format!("{how}: your note is {is}{more}")
-            }
-            (None, _) => format!("nothing is to be {how}"),
-            (Some(Change::Toggled), Ordering::Less) => format!("{how}: included again{more}"),
-            (Some(Change::Toggled), Ordering::Greater) => format!("{how}: excluded again{more}"),
-            (Some(change), _) => format!("{change} {how}{more}"),
-        };
+        let text = view.go_back_and_say(back, &self.keys);
         self.say(Tone::Info, text, now);
         if let Some(message) = &mut self.message {
             message.is_brief = true;

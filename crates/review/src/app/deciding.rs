@@ -2,9 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pillion_judge::marks;
 use pillion_protocol::Note;
-use pillion_protocol::verdict::takes_back;
 use pillion_view::decision::TAKEN_FOR_REJECTION;
 use pillion_view::{Decide, ProposalKey, Proposed, Ruling, Seen};
 
@@ -60,9 +58,7 @@ impl App {
         let note = self.note_of_list(at).map(|note| note.text);
         let view = &mut self.views[at];
         view.note_of_list = note.unwrap_or_default();
-        view.deciding = Some(text);
-        let verdict = &decide.verdict;
-        view.is_act = !verdict.is_rejection() || takes_back(&verdict.notes);
+        view.begin_decision(&decide, text);
         self.effects.push(Effect::Decide(decide));
     }
 
@@ -89,16 +85,10 @@ impl App {
 
     /// The part of the shown diff that the reviewer has seen.
     pub(super) fn seen(&self, press: &Press) -> Seen {
-        let view = &self.views[self.current];
-        Seen {
-            drawn_for: self.delay.looked_at(press, self.subject()),
-            is_typed: true,
-            // The keyboard knows which keys are held down.
-            pauses: Vec::new(),
-            unseen_hunks: Some(view.unseen()),
-            against: marks::against(view.proposal.hunks()),
-            answers: Some(self.question() == Some(Question::Accept)),
-        }
+        let drawn_for = self.delay.looked_at(press, self.subject());
+        let answers = self.question() == Some(Question::Accept);
+        // The keyboard knows which keys are held down.
+        self.views[self.current].seen(drawn_for, Vec::new(), answers)
     }
 
     /// Somebody has a sentence for the person, such as what the agent did with a decision.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use pillion_changes::history::Item;
 use pillion_judge::act::Act;
+use pillion_judge::history::Past;
 
 use super::acts::moved;
 use super::{App, Effect, Overlay, Tone};
@@ -25,19 +25,6 @@ pub struct History {
     pub opened: Option<Opened>,
     /// The same file compared with other texts, one after the other.
     pub others: VecDeque<Opened>,
-}
-
-/// A decision, as a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Past {
-    /// The decision itself.
-    pub item: Item,
-    /// The name that people use for the agent.
-    pub agent: String,
-    /// The time since it was decided, in words.
-    pub ago: String,
-    /// The numbers of lines that were added and removed, in short.
-    pub lines: String,
 }
 
 /// A decision as it was decided.

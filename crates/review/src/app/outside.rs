@@ -30,9 +30,7 @@ impl App {
         self.message
             .take_if(|it| diff.written.is_none() && it.ended.as_ref().is_some_and(is_of));
         if let Some(view) = self.views.find_mut(id) {
-            (view.diff, view.target) = (diff, target);
-            // What is being read was the file of the former proposal.
-            (view.is_rereading, view.is_gone) = (false, false);
+            view.renew(diff, target);
         } else {
             let is_asked_for = self.changes.opens(diff.written.as_deref());
             let current = self.view().map(|view| view.diff.id);
@@ -67,19 +65,13 @@ impl App {
             Done::Offered(true) => self.say_offered(id, now),
             Done::EditedLate(edits) => self.say_newer(id, edits, now),
             Done::Rebased(is_changed) => {
-                let is_new = |view: &View| view.proposal.is_new_file();
-                let text = if is_changed && self.views.find(id).is_some_and(is_new) {
-                    self.keys
-                        .fill("this is a new file now: <accept> creates it")
-                } else if is_changed {
-                    "merged with the file on disk".to_owned()
-                } else {
-                    "the file is unchanged".to_owned()
+                let Some(view) = self.views.find(id) else {
+                    return;
                 };
-                let other = self.views.find(id).filter(|_| !is_shown);
-                let text = match other {
-                    Some(view) => format!("{}: {text}", view.target.shown),
-                    None => text,
+                let text = view.say_merged(is_changed, &self.keys);
+                let text = match is_shown {
+                    false => format!("{}: {text}", view.target.shown),
+                    true => text,
                 };
                 self.report(MESSAGE, Tone::Info, text, now);
             }
@@ -129,25 +121,14 @@ impl App {
         let Some(view) = self.views.find(id) else {
             return;
         };
-        let (agent, name) = (self.agent_name(view), &view.target.shown);
+        let agent = self.agent_name(view);
         let how = self.keys.fill(match self.shows(id) {
             true => "<undo> restores the previous one",
             false => "in its tab",
         });
-        let text = match edits {
-            Edits::None => format!("{agent} has a newer proposal for {name} · {how}"),
-            Edits::Carried => {
-                format!("{agent} has a newer proposal for {name}, with your edits · {how}")
-            }
-            Edits::Conflict(text) => {
-                let why = format!(
-                    "{agent}'s newer proposal for {name} changes what you wrote ({})",
-                    self.keys.fill("<undo> restores that")
-                );
-                self.effects.push(view.keep(text, why.clone()));
-                why
-            }
-        };
+        let (text, lost) = view.say_newer(&agent, edits, &how, &self.keys);
+        let kept = lost.map(|lost| view.keep(lost, text.clone()));
+        self.effects.extend(kept);
         self.report(MESSAGE, Tone::Warning, text, now);
     }
 
@@ -155,15 +136,8 @@ impl App {
         let Some(view) = self.views.find(id) else {
             return;
         };
-        let name = &view.target.shown;
         let place = if self.shows(id) { "" } else { " in its tab" };
-        let redo = self.keys.name(Act::Redo) + place;
-        let text = match view.offered {
-            ..=1 => format!("what you had changed in {name} was kept · {redo} brings it back"),
-            count => format!(
-                "{count} texts of yours for {name} were kept · {redo} brings back the last one, then the one before"
-            ),
-        };
+        let text = view.say_offered(&(self.keys.name(Act::Redo) + place));
         self.report(LONG_MESSAGE, Tone::Warning, text, now);
     }
 
@@ -201,31 +175,8 @@ impl App {
         let was_shown = at == self.current;
         self.end_remark_on(self.views[at].diff.id);
         let view = self.remove(at);
-        let name = &view.target.shown;
         let written = view.diff.written.as_ref();
-        let text = match reason {
-            CloseReason::ClosedByAgent if let Some(change) = written => {
-                format!(
-                    "{change} {name} was taken back or forgotten elsewhere, or is no longer in the file"
-                )
-            }
-            CloseReason::AgentGone if written.is_some() => {
-                format!("whoever showed {name} has ended; nothing is decided about it")
-            }
-            CloseReason::AgentGone | CloseReason::ClosedByAgent => reason
-                .undecided(&agent, name)
-                .unwrap_or_else(|| format!("{agent} closed its diff of {name}")),
-            CloseReason::Settled | CloseReason::Overruled => {
-                format!("the diff of {name} was decided by a command")
-            }
-            CloseReason::AcceptedElsewhere => {
-                format!("the diff of {name} was accepted in another window")
-            }
-            CloseReason::RejectedElsewhere => {
-                format!("the diff of {name} was rejected in another window")
-            }
-            CloseReason::NotShown => format!("the diff of {name} could not be opened in time"),
-        };
+        let text = view.say_closed(reason, &agent);
         let why = text.clone();
         // Said above another diff, it is not to be read as if that were meant.
         let text = match self.view() {
@@ -233,17 +184,9 @@ impl App {
             Some(_) if was_shown => format!("{text} · this is the next one"),
             Some(_) => format!("{text} · current diff unaffected"),
         };
-        match view.untold_notes() {
-            Some(notes) => {
-                let is_kept = written.is_some()
-                    || matches!(
-                        reason,
-                        CloseReason::Settled
-                            | CloseReason::AcceptedElsewhere
-                            | CloseReason::RejectedElsewhere
-                    );
-                let kept = if is_kept { " (the log has them)" } else { "" };
-                let text = format!("{text} · {agent} was not told your notes{kept}: {notes}");
+        match view.say_untold(reason, &agent) {
+            Some(untold) => {
+                let text = format!("{text} · {untold}");
                 self.report(LONG_MESSAGE, Tone::Warning, text, now);
             }
             // The list says it on its row, and the line below it what the person has just done there.
@@ -253,16 +196,8 @@ impl App {
         if let Some(message) = self.message.as_mut().filter(|_| written.is_none()) {
             message.ended = Some((view.diff.proposer, view.diff.path.clone()));
         }
-        // Where the text is taken as it stands, nothing is lost.
-        let is_taken = match reason {
-            CloseReason::Settled | CloseReason::ClosedByAgent => true,
-            // The companion keeps it.
-            CloseReason::AcceptedElsewhere | CloseReason::RejectedElsewhere => true,
-            CloseReason::AgentGone | CloseReason::Overruled | CloseReason::NotShown => false,
-        };
-        if !is_taken {
-            self.effects.extend(view.keep_edits(why));
-        }
+        let lost = view.lost_edits(reason);
+        self.effects.extend(lost.map(|text| view.keep(text, why)));
         let text = view.standing_text();
         self.effects.push(Effect::Closed(closed, Ok(text)));
     }

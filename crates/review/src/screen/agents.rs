@@ -1,5 +1,6 @@
 //! Shows which agents are connected.
 
+use pillion_protocol::Proposer;
 use ratatui::text::Span;
 
 use crate::app::App;
@@ -16,10 +17,10 @@ pub fn are_several(app: &App) -> bool {
 /// proposed.
 pub fn presence(app: &App, theme: &Theme) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
-    for kind in app.kinds() {
+    for kind in app.here().kinds() {
         let name = kind.display_name();
-        let here = app.connected(kind);
-        let away = app.proposing(kind).saturating_sub(here);
+        let here = app.here().connected(kind);
+        let away = app.here().proposing(Proposer::Agent(kind)).saturating_sub(here);
         if here > 0 {
             push(&mut spans, "● ", theme.good, counted(name, here));
         }

@@ -8,7 +8,8 @@ use ratatui::text::{Line, Span};
 
 use super::pages::panel;
 use super::theme::Theme;
-use crate::app::{App, Opened, Past};
+use crate::app::{App, Opened};
+use pillion_judge::history::Past;
 
 /// Over everything else.
 pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
