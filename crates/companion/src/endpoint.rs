@@ -8,7 +8,6 @@ mod response;
 mod server;
 mod socket;
 mod streamable_http;
-mod unauthenticated;
 mod unfinished;
 mod websocket;
 

@@ -116,6 +116,15 @@ impl Views {
         self.extend_all();
     }
 
+    /// A view shows proposals under another condition now: also those that it could not show before.
+    pub(crate) fn now_shows(&mut self, id: ViewId, shows: Shows) {
+        self.change(id, |options| options.shows = shows);
+        for audience in self.audiences.values_mut() {
+            audience.asks_again(id);
+        }
+        self.extend_all();
+    }
+
     /// Has every proposal shown wherever else it belongs now.
     fn extend_all(&mut self) {
         let pending: Vec<DiffId> = self.audiences.keys().copied().collect();

@@ -105,6 +105,11 @@ impl Asker {
         }
     }
 
+    /// One that somebody else names.
+    pub(crate) fn of_process(pid: u32) -> Self {
+        Self::new(Some(pid), None, Vec::new())
+    }
+
     /// This process.
     pub(crate) fn this_process(environment: &Environment) -> Self {
         let own = process::own_shown();
@@ -200,7 +205,7 @@ impl SeatedView {
         let mut found = lock(&self.clients);
         *found = attended::clients(editor, &found);
         let is_strange = |pid: &u32| {
-            let client = || Asker::new(Some(*pid), None, Vec::new()).with_editor(editor);
+            let client = || Asker::of_process(*pid).with_editor(editor);
             !own.lineage(&known).is_below(*pid)
                 && attended::is_window_of(editor, *pid)
                 && client().judge(&known).is_err()
@@ -238,7 +243,7 @@ impl SeatedView {
         let is_persons = || {
             self.who.wait_for_sought();
             let known = self.who.known();
-            let sender = Asker::new(Some(sender), None, Vec::new());
+            let sender = Asker::of_process(sender);
             // A program such as `pkill` is gone by now.
             let is_nobody_known = known.agents.is_empty() && !known.is_lost;
             is_nobody_known || sender.judge(&known).is_ok()

@@ -213,7 +213,7 @@ fn unfinished_name() -> io::Result<String> {
 
 /// A text that nobody can guess: `start`, and `BYTES` bytes of the system's random source in lowercase
 /// hexadecimal.
-pub(crate) fn random_name<const BYTES: usize>(start: &str) -> io::Result<String> {
+pub fn random_name<const BYTES: usize>(start: &str) -> io::Result<String> {
     let mut random = [0; BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let mut name = start.to_owned();

@@ -3,6 +3,7 @@
 
 mod error;
 mod events;
+pub mod unauthenticated;
 
 use std::path::Path;
 

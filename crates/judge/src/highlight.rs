@@ -13,7 +13,7 @@ use pillion_text::Text;
 use pillion_view::DiffId;
 
 use crate::proposal::Side;
-use crate::syntax::{Coloured, Highlighter};
+use crate::syntax::{Coloured, Heading, Highlighter, Span};
 
 /// So many bytes of each text are worked through before the result is handed over and a newer
 /// request is looked for.
@@ -77,6 +77,61 @@ impl Highlighting {
             // If the thread is gone there are no colours, and all the rest works.
             let _ = self.requests.send(wanted);
         }
+    }
+}
+
+/// The syntax colours of one text, from its first line on, as far as they arrived.
+#[derive(Default)]
+pub struct Colours {
+    known: Coloured,
+    /// Those that were guessed of lines further down.
+    guess: Coloured,
+}
+
+impl Colours {
+    /// The bit in which the colours of a line are, if in any.
+    fn of(&self, line: usize) -> &Coloured {
+        match line < self.known.lines.len() {
+            true => &self.known,
+            false => &self.guess,
+        }
+    }
+
+    /// Takes in a bit that was worked out.
+    pub fn take(&mut self, bit: Coloured) {
+        let known = if bit.is_guess {
+            &mut self.guess
+        } else {
+            &mut self.known
+        };
+        let end = known.first + known.lines.len();
+        if bit.is_guess && bit.first != end {
+            *known = bit;
+        } else if let Some(twice) = end.checked_sub(bit.first) {
+            // Work that began anew brings lines once more.
+            known.lines.extend(bit.lines.into_iter().skip(twice));
+            let new = bit.headings.into_iter().filter(|it| it.line >= end);
+            known.headings.extend(new);
+            known.is_whole |= bit.is_whole;
+        }
+    }
+
+    /// The coloured parts of a line, as far as they are known.
+    pub fn spans(&self, line: usize) -> &[Span] {
+        let bit = self.of(line);
+        let at = line.checked_sub(bit.first);
+        at.and_then(|at| bit.lines.get(at))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The lines that name what they begin, in order, as far as those above a line are known.
+    pub fn headings(&self, line: usize) -> &[Heading] {
+        &self.of(line).headings
+    }
+
+    /// Returns true if the colours of a line may still come.
+    pub fn lacks(&self, line: usize) -> bool {
+        !self.known.is_whole && line >= self.known.lines.len()
     }
 }
 

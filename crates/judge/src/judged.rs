@@ -15,6 +15,8 @@ use pillion_view::{Diff, ProposalKey, Proposed, SetPlace};
 
 use crate::proposal::Proposal;
 use crate::{Moved, white};
+pub use telling::DECIDING;
+
 use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
 use hunk_notes::FormerNotes;

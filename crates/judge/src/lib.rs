@@ -13,6 +13,7 @@ mod moved;
 pub mod naming;
 pub mod proposal;
 pub mod rows;
+pub mod search;
 pub mod source;
 pub mod syntax;
 pub mod white;
@@ -20,7 +21,7 @@ pub mod words;
 
 pub use enclosing::enclosing;
 pub use judged::{
-    Compared, Disk, Done, HunkNote, Intervals, Job, Judged, SeenHunks, SeenParts, Step, Target,
+    Compared, DECIDING, Disk, Done, HunkNote, Intervals, Job, Judged, SeenHunks, SeenParts, Step, Target,
     add_words,
 };
 pub use moved::{Elsewhere, Moved};

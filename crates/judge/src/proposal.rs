@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use pillion_text::Text;
 pub use pillion_text::hunks::Hunk;
-use pillion_text::hunks::Mark;
-use pillion_text::merge;
+use pillion_text::hunks::{self, Mark};
+use pillion_text::{endings, merge};
 pub use places::Moves;
 use places::Origin;
 use state::State;
@@ -276,6 +276,25 @@ impl Proposal {
     /// Exactly what would be accepted now.
     pub fn text(&self) -> String {
         self.now.text()
+    }
+
+    /// What would be accepted with this text in place of the lines after of a hunk, which is in then; none if there is no such hunk.
+    pub fn with_hunk(&self, hunk: usize, text: &str) -> Option<String> {
+        let Texts {
+            before, proposed, ..
+        } = &*self.now.texts;
+        let lines = self.hunks().get(hunk)?.after.clone();
+        let above = hunks::accepted(before, proposed, &self.hunks()[..hunk]);
+        let below = hunks::accepted(before, proposed, &self.hunks()[hunk + 1..]);
+        let from_here = proposed.slice(lines.start..proposed.len()).len();
+        let up_to_here = proposed.slice(0..lines.end).len();
+        let former = String::from_utf8_lossy(proposed.slice(lines));
+        let mut text = endings::like(text, &former);
+        if !text.is_empty() && !text.ends_with('\n') && below.len() > up_to_here {
+            text.push('\n');
+        }
+        let bytes = [&above[..above.len() - from_here], text.as_bytes(), &below[up_to_here..]];
+        String::from_utf8(bytes.concat()).ok()
     }
 
     /// Returns true if every change is taken out, so that accepting would change nothing.

@@ -19,6 +19,12 @@ const MAX_WORD: usize = 128;
 /// The byte ranges of a line that differ from the other version of it.
 pub type Ranges = Vec<Range<usize>>;
 
+/// A line without its end.
+pub fn content(line: &str) -> &str {
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    line.strip_suffix('\r').unwrap_or(line)
+}
+
 /// The words of `text`: runs of letters and digits, runs of spaces, and every other character. Where
 /// a script puts no spaces between words each character is one.
 pub fn split(text: &str) -> impl Iterator<Item = &str> {

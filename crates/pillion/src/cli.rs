@@ -13,7 +13,7 @@ use crate::commands::changes::{self, decide, forget, log, look, show, turns, wai
 use crate::commands::hub;
 use crate::commands::{
     accept, completions, context, detect, diff, diffs, doctor, env, focus, hook, install, kakoune,
-    list, lsp, man, mention, reject, review, review_mode, run, send_notes, serve, uninstall,
+    list, lsp, man, mention, reject, review, review_mode, run, send_notes, serve, uninstall, web,
 };
 
 /// The IDE companion for terminal coding agents, in any editor
@@ -55,6 +55,7 @@ Exit codes:
 pub enum Command {
     Review(review::Args),
     Serve(serve::Args),
+    Web(web::Args),
     #[command(hide = true)]
     Lsp(lsp::Args),
     #[command(hide = true)]
@@ -131,6 +132,7 @@ impl Cli {
             None => review::run(self.review),
             Some(Command::Review(args)) => review::run(args),
             Some(Command::Serve(args)) => serve::run(args),
+            Some(Command::Web(args)) => web::run(args),
             Some(Command::Lsp(args)) => lsp::run(args),
             Some(Command::Kakoune(args)) => kakoune::run(args),
             #[cfg(unix)]

@@ -26,6 +26,7 @@ pub mod run;
 pub mod send_notes;
 pub mod serve;
 pub mod uninstall;
+pub mod web;
 
 mod ask;
 mod control_client;

@@ -43,6 +43,16 @@ impl Stranger {
         }
     }
 
+    /// Says why a browser is shown nothing.
+    pub fn of_browser(self) -> String {
+        match self {
+            Self::Agent(agent) => format!(
+                "this browser, or the program that asks, was started by {agent}, and does not speak for you: quit it, and start it from the desktop"
+            ),
+            Self::Unknown | Self::Beside => "nothing shows that you have started this browser, and an agent may have: quit it, and start it from the desktop".to_owned(),
+        }
+    }
+
     /// Says why what comes from a window does not count.
     pub fn of_window(self) -> String {
         match self {

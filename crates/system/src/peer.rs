@@ -29,6 +29,33 @@ pub fn holders(connection: Connection, likely: Option<u32>) -> Vec<u32> {
     }
 }
 
+/// The processes that may hold it: those that do, or else those of this user that let nobody see what they hold.
+#[cfg(target_os = "linux")]
+pub fn possible_holders(connection: Connection) -> Vec<u32> {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    let found = holders(connection, None);
+    if !found.is_empty() {
+        return found;
+    }
+    // Their files are root's, and their own folder says whose they are.
+    let is_hidden = |pid: &u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+        let uid = uid.and_then(|it| it.split_ascii_whitespace().next()?.parse().ok());
+        let folder = fs::metadata(format!("/proc/{pid}")).ok();
+        uid == Some(process::own_uid()) && folder.is_some_and(|it| it.uid() != process::own_uid())
+    };
+    process::all().into_iter().filter(is_hidden).collect()
+}
+
+/// Nobody is found.
+#[cfg(not(target_os = "linux"))]
+pub fn possible_holders(_connection: Connection) -> Vec<u32> {
+    Vec::new()
+}
+
 /// Nobody is found.
 #[cfg(not(target_os = "linux"))]
 pub fn holders(_connection: Connection, _likely: Option<u32>) -> Vec<u32> {
@@ -37,6 +64,9 @@ pub fn holders(_connection: Connection, _likely: Option<u32>) -> Vec<u32> {
 
 /// True if the system tells the process at the other end of a local socket: of what it does not tell, it is nobody's then.
 pub const TELLS_PROCESSES: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
+/// True if the system tells which process dials over loopback.
+pub const TELLS_DIALLERS: bool = cfg!(target_os = "linux");
 
 /// The process at the other end of a local socket, as it was when it connected or began to listen; none if the system
 /// does not tell, or if that process cannot be seen from here.

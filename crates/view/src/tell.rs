@@ -7,6 +7,7 @@ use pillion_protocol::{File, Note, Range};
 use pillion_system::signals;
 use serde::{Deserialize, Serialize};
 
+use crate::editor::Shows;
 use crate::proposal::ProposalKey;
 
 /// News of a view.
@@ -60,6 +61,8 @@ pub enum Tell {
     },
     /// The editor's workspace roots changed (C2.5).
     Roots(#[serde(with = "exact::paths")] Vec<PathBuf>),
+    /// The view shows proposals under another condition now: a page that somebody has open, or that nobody has. What is there stays.
+    Shows(Shows),
     /// The editor's process is another one now: agents find the companion by it, and by its ancestors.
     Editor(u32),
     /// The view leaves: [`EditorEvent::Stopped`](crate::EditorEvent::Stopped) follows. The companion stops with the last one,
@@ -119,7 +122,7 @@ impl Tell {
             | Self::Draft { .. }
             | Self::Notes { .. }
             | Self::RowNotes { .. } => true,
-            Self::Roots(_) | Self::Editor(_) | Self::Leave(_) => false,
+            Self::Roots(_) | Self::Shows(_) | Self::Editor(_) | Self::Leave(_) => false,
         }
     }
 }

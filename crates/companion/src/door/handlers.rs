@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, state};
+use pillion_protocol::Stranger;
 use pillion_view::ask::{
-    AgentOfHook, AwaitNotes, CatchUp, Changes, ContextAsker, Decided, Decisions, Diffs, Focus,
+    AgentOfHook, ArePersons, AwaitNotes, CatchUp, Changes, ContextAsker, Decided, Decisions, Diffs, Focus,
     GetContext, GetDiff, GetReview, Guard, Guarded, Hook, Look, LookedAt, Lost, Mention, PassedOn,
     PendingDiff, Propose, Recount, Refused, SendNotes, SetReview, ShownContext, Speak, State,
     Withdraw, Work,
@@ -23,6 +24,8 @@ use crate::commands::Commands;
 use crate::looking;
 use crate::main_loop::MainLoop;
 use crate::recording::WAITS;
+use crate::tasks;
+use crate::who::Asker;
 
 /// All that can be asked, and who does it.
 pub(super) fn table() -> Table {
@@ -32,6 +35,7 @@ pub(super) fn table() -> Table {
         .beside::<GetDiff, _>(diff)
         .beside::<GetContext, _>(context)
         .beside::<Speak, _>(speak)
+        .beside::<ArePersons, _>(are_persons)
         .beside::<CatchUp, _>(catch_up)
         .beside::<Guard, _>(guard)
         .beside::<AwaitNotes, _>(await_notes)
@@ -133,6 +137,18 @@ async fn context(
 async fn speak(_: Commands, _: Speak, _: Arc<Caller>) -> Result<(), Refused> {
     // The door has let it in.
     Ok(())
+}
+
+async fn are_persons(
+    companion: Commands,
+    asked: ArePersons,
+    _: Arc<Caller>,
+) -> Result<Option<Stranger>, Refused> {
+    let judged = tasks::spawn_blocking(move || {
+        let mut askers = asked.pids.into_iter().map(Asker::of_process);
+        askers.find_map(|asker| companion.who().judge(&asker).err())
+    });
+    judged.await.map_err(|_| "the companion is stopping".into())
 }
 
 async fn catch_up(companion: Commands, _: CatchUp, _: Arc<Caller>) -> Result<bool, Refused> {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use pillion_http::unauthenticated::{Admission, Unauthenticated};
 use pillion_system::lock;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -17,7 +18,6 @@ use tokio::task::JoinSet;
 use super::Shared;
 use super::listener::{Accepted, Listener};
 use super::socket::Socket;
-use super::unauthenticated::{Admission, Unauthenticated};
 use super::websocket::Upgrade;
 
 /// The time limit for a connection to present a token: for its first request's headers, and idle

@@ -99,6 +99,7 @@ impl MainLoop {
                 self.views.change(view, |options| options.roots = roots);
                 self.roots_changed();
             }
+            Tell::Shows(shows) => self.views.now_shows(view, shows),
             Tell::Editor(pid) => {
                 self.views.change(view, |options| options.editor_pid = pid);
                 self.publish_seats();

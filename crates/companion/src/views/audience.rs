@@ -114,6 +114,11 @@ impl Audience {
         self.refused.contains(&view)
     }
 
+    /// What a view could not show before it may show now.
+    pub(super) fn asks_again(&mut self, view: ViewId) {
+        self.refused.retain(|it| *it != view);
+    }
+
     /// A view is asked to show it.
     pub(super) fn seat(&mut self, view: ViewId) {
         self.seated.push(view);

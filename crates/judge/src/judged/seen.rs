@@ -97,6 +97,14 @@ impl Judged {
         }
     }
 
+    /// Notes that these lines are on a screen, as a whole.
+    pub fn see_lines(&mut self, side: Side, lines: Range<usize>) {
+        self.seen.lines.of_mut(side).add(lines);
+        for hunk in 0..self.proposal.hunks().len() {
+            self.see_hunk(hunk);
+        }
+    }
+
     /// Returns true if a line was on the screen.
     pub fn has_seen_line(&self, side: Side, line: usize) -> bool {
         self.seen.lines.of(side).covers(line..line + 1)

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use pillion_protocol::verdict::takes_back;
 use pillion_text::visible;
+use pillion_view::decision::takes_no_edits;
 use pillion_view::{CloseReason, Decide, Diff, Seen};
 
-use super::{Disk, Judged, Target};
+use super::{Disk, Judged, Step, Target};
 use crate::keys::Keys;
 use crate::marks;
 use crate::proposal::{Change, Edits, NotText};
@@ -49,6 +50,46 @@ impl Judged {
         };
         let facts = runner.into_iter().chain(unreadable);
         facts.chain(self.fact(has_roots, keys)).collect()
+    }
+
+    /// The reason why nothing can be edited or taken out, if that is so.
+    pub fn takes_no_edits(&self) -> Option<String> {
+        self.diff.proposer.itself().and_then(takes_no_edits)
+    }
+
+    /// Checks that what would be accepted may become something else, by an act that writes or not.
+    ///
+    /// # Errors
+    /// The sentence that says why not.
+    pub fn may_change(&self, writes: bool) -> Result<(), String> {
+        if self.deciding.is_some() {
+            return Err(DECIDING.to_owned());
+        }
+        if self.is_rereading {
+            // What would be changed now is about to be merged.
+            return Err("still reading the file on disk".to_owned());
+        }
+        let why = writes.then(|| self.takes_no_edits()).flatten();
+        why.map_or(Ok(()), Err)
+    }
+
+    /// The file was read again, to merge with it. The step to take; none if the file is gone, which is to be said first.
+    ///
+    /// # Errors
+    /// It could not be read.
+    pub fn reread(
+        &mut self,
+        original: Result<Option<Vec<u8>>, String>,
+    ) -> Result<Option<Step>, String> {
+        self.is_rereading = false;
+        let original = original?;
+        let is_gone = original.is_none() && !self.proposal.is_new_file() && !self.is_gone;
+        if is_gone {
+            (self.disk, self.is_gone) = (Disk::Gone, true);
+            return Ok(None);
+        }
+        (self.disk, self.is_gone) = (Disk::Same, false);
+        Ok(Some(Step::Rebase(original)))
     }
 
     /// Returns true if merging it with the file on disk may change something.
@@ -227,6 +268,9 @@ impl Judged {
         }
     }
 }
+
+/// The gate has it.
+pub const DECIDING: &str = "this is being decided";
 
 /// A hunk cannot be taken out.
 const NOT_TEXT: &str = "the old lines are not UTF-8: this hunk stays";

@@ -11,6 +11,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Review and decide",
         &[
             "review",
+            "web",
             "diffs",
             "accept",
             "reject",

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
 use pillion_judge::act::{Act, Guard, Place};
+use pillion_judge::DECIDING;
 use pillion_judge::proposal::NotText;
 use pillion_judge::rows::Layout;
 use pillion_protocol::ReviewChoice;
 use pillion_text::counted;
-use pillion_view::decision::takes_no_edits;
 use pillion_view::{Choice, DiffId, Proposed};
 
 use super::review_delay::{LOOK, Press, TooEarly};
@@ -22,9 +22,6 @@ const DIGITS: Duration = Duration::from_secs(2);
 
 /// The distance "to the very right", in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
-
-/// The message while the gate looks at a decision.
-pub(super) const DECIDING: &str = "this is being decided";
 
 /// What a question says in addition that was answered before it can have been read.
 const READ_FIRST: &str = " (read this first)";
@@ -300,20 +297,13 @@ impl App {
         if act == Act::Merge && view.is_gone && looked_at().is_none_or(|it| it < LOOK) {
             return Err(NotNow::Early(TooEarly::Unseen));
         }
-        if view.deciding.is_some() {
-            return Err(NotNow::Because(Tone::Info, DECIDING.to_owned()));
-        }
-        if view.is_rereading {
-            // What would be changed now is about to be merged.
-            let why = "still reading the file on disk".to_owned();
-            return Err(NotNow::Because(Tone::Warning, why));
-        }
+        let tone = match view.deciding {
+            Some(_) => Tone::Info,
+            None => Tone::Warning,
+        };
         let writes = matches!(act, Act::Exclude | Act::Edit);
-        let proposer = view.diff.proposer.itself().filter(|_| writes);
-        match proposer.and_then(takes_no_edits) {
-            Some(why) => Err(NotNow::Because(Tone::Warning, why)),
-            None => Ok(()),
-        }
+        view.may_change(writes)
+            .map_err(|why| NotNow::Because(tone, why))
     }
 
     fn merge(&mut self, now: Instant) {

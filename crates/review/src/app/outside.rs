@@ -234,11 +234,9 @@ impl App {
         let Some(view) = self.views.find_mut(id) else {
             return;
         };
-        view.is_rereading = false;
-        match original {
+        match view.reread(original) {
             Err(reason) => self.report(MESSAGE, Tone::Warning, reason, now),
-            Ok(None) if !view.proposal.is_new_file() && !view.is_gone => {
-                (view.disk, view.is_gone) = (Disk::Gone, true);
+            Ok(None) => {
                 let name = &view.target.shown;
                 let how = self
                     .keys
@@ -249,10 +247,7 @@ impl App {
                     false => self.say(Tone::Warning, text, now),
                 }
             }
-            Ok(original) => {
-                (view.disk, view.is_gone) = (Disk::Same, false);
-                self.compare(id, Step::Rebase(original), now);
-            }
+            Ok(Some(step)) => self.compare(id, step, now),
         }
     }
 

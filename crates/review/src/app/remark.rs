@@ -9,9 +9,9 @@ use pillion_judge::HunkNote;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
 use pillion_view::{DiffId, ProposalKey, Proposed};
+use pillion_judge::DECIDING;
 use tui_input::{Input, InputRequest};
 
-use super::acts::DECIDING;
 use super::changes::ListedWords;
 use super::review_delay::Press;
 use super::{App, Edit, Effect, PASTED, Tone};

@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use pillion_judge::highlight::Colours;
 use pillion_judge::proposal::{Proposal, Side};
 use pillion_judge::syntax::{Coloured, Heading, Span};
+pub use pillion_judge::words::content;
 use pillion_judge::words::{self, Ranges};
 use pillion_text::visible::{self, Breaks, Place};
 
@@ -76,60 +78,20 @@ pub struct Paint {
     pub effort: usize,
 }
 
-/// The syntax colours of one text, from its first line on, as far as they arrived.
-#[derive(Default)]
-struct Colours {
-    known: Coloured,
-    /// Those that were guessed of lines further down.
-    guess: Coloured,
-}
-
-impl Colours {
-    /// The bit in which the colours of a line are, if in any.
-    fn of(&self, line: usize) -> &Coloured {
-        match line < self.known.lines.len() {
-            true => &self.known,
-            false => &self.guess,
-        }
-    }
-
-    fn take(&mut self, bit: Coloured) {
-        let known = if bit.is_guess {
-            &mut self.guess
-        } else {
-            &mut self.known
-        };
-        let end = known.first + known.lines.len();
-        if bit.is_guess && bit.first != end {
-            *known = bit;
-        } else if let Some(twice) = end.checked_sub(bit.first) {
-            // Work that began anew brings lines once more.
-            known.lines.extend(bit.lines.into_iter().skip(twice));
-            let new = bit.headings.into_iter().filter(|it| it.line >= end);
-            known.headings.extend(new);
-            known.is_whole |= bit.is_whole;
-        }
-    }
-}
-
 impl Paint {
     /// The coloured parts of a line, as far as they are known.
     pub fn spans(&self, side: Side, line: usize) -> &[Span] {
-        let bit = self.colours(side).of(line);
-        let at = line.checked_sub(bit.first);
-        at.and_then(|at| bit.lines.get(at))
-            .map_or(&[], Vec::as_slice)
+        self.colours(side).spans(line)
     }
 
     /// The lines that name what they begin, in order, as far as those above a line are known.
     pub fn headings(&self, side: Side, line: usize) -> &[Heading] {
-        &self.colours(side).of(line).headings
+        self.colours(side).headings(line)
     }
 
     /// Returns true if the colours of a line may still come.
     pub fn lacks_colours(&self, side: Side, line: usize) -> bool {
-        let known = &self.colours(side).known;
-        !known.is_whole && line >= known.lines.len()
+        self.colours(side).lacks(line)
     }
 
     /// Takes in colours that were worked out.
@@ -201,10 +163,4 @@ impl Paint {
         self.breaks_budget = budget;
         breaks
     }
-}
-
-/// A line without its end.
-pub fn content(line: &str) -> &str {
-    let line = line.strip_suffix('\n').unwrap_or(line);
-    line.strip_suffix('\r').unwrap_or(line)
 }

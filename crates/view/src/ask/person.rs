@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pillion_discovery::exact;
 use pillion_protocol::verdict::Lines;
-use pillion_protocol::{Dialect, IdeContext, ReviewChoice};
+use pillion_protocol::{Dialect, IdeContext, ReviewChoice, Stranger};
 use serde::{Deserialize, Serialize};
 
 use super::ask;
@@ -90,6 +90,15 @@ ask!(CatchUp => bool, "catchUp", for_person: false);
 pub struct Speak;
 
 ask!(Speak => (), "speak", for_person: true);
+
+/// Whether processes are the person's, of which one may dial a view: a browser. Answered with the reason why one is not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArePersons {
+    /// The processes.
+    pub pids: Vec<u32>,
+}
+
+ask!(ArePersons => Option<Stranger>, "arePersons", for_person: false);
 
 /// Sends the notes that wait for an agent at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use pillion_system::{clock, lock};
 
 use crate::ask::{AnyAsk, Asked, Refused};
 use crate::decision::{Decide, Ruling};
-use crate::editor::{CloseReason, Compares, Editor, EditorEvent};
+use crate::editor::{CloseReason, Compares, Editor, EditorEvent, Shows};
 use crate::handle::Said;
 use crate::hub::link::Link;
 use crate::hub::wire::{Attach, Attached, FromHub, FromView};
@@ -37,6 +37,8 @@ struct State {
     link: Option<ToHub>,
     /// Those that are shown, or about to be.
     proposals: BTreeSet<DiffId>,
+    /// What it has told since.
+    shows: Option<Shows>,
     /// Its companion, once it had one.
     attached: Option<Attached>,
     /// Why it leaves, if it does.
@@ -53,6 +55,7 @@ impl View {
             state: Mutex::new(State {
                 options,
                 context: None,
+                shows: None,
                 link: None,
                 proposals: BTreeSet::new(),
                 attached: None,
@@ -111,6 +114,9 @@ impl View {
         link.send(FromView::Attach(attach));
         if let Some((files, is_trusted)) = state.context.clone() {
             link.send(FromView::Tell(Tell::Context { files, is_trusted }));
+        }
+        if let Some(shows) = state.shows {
+            link.send(FromView::Tell(Tell::Shows(shows)));
         }
         if let Some(leaving) = state.leaving {
             link.send(FromView::Tell(Tell::Leave(leaving)));
@@ -244,6 +250,7 @@ impl View {
             }
             Tell::Roots(roots) => state.options.roots.clone_from(roots),
             Tell::Editor(pid) => state.options.editor_pid = *pid,
+            Tell::Shows(shows) => state.shows = Some(*shows),
             Tell::Saved(_)
             | Tell::Synced { .. }
             | Tell::Draft { .. }

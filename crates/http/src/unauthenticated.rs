@@ -14,8 +14,9 @@ const MAX_UNAUTHENTICATED: usize = 256;
 /// The part of all descriptors that they may take.
 const SHARE: u64 = 4;
 
+/// Those that have not.
 #[derive(Debug)]
-pub(super) struct Unauthenticated {
+pub struct Unauthenticated {
     limit: usize,
     /// Oldest first.
     connections: Mutex<BTreeMap<u64, AbortHandle>>,
@@ -24,18 +25,20 @@ pub(super) struct Unauthenticated {
 
 /// One connection's entry, for as long as it lives.
 #[derive(Debug)]
-pub(super) struct Admission {
+pub struct Admission {
     number: u64,
     is_admitted: AtomicBool,
     unauthenticated: Arc<Unauthenticated>,
 }
 
 impl Unauthenticated {
-    pub(super) fn new() -> Arc<Self> {
+    /// As many as the system has descriptors for.
+    pub fn new() -> Arc<Self> {
         Self::with_limit(limit_for(descriptors()))
     }
 
-    fn with_limit(limit: usize) -> Arc<Self> {
+    /// So many at most.
+    pub fn with_limit(limit: usize) -> Arc<Self> {
         Arc::new(Self {
             limit,
             connections: Mutex::default(),
@@ -44,7 +47,7 @@ impl Unauthenticated {
     }
 
     /// The task that serves an unauthenticated connection. If there are too many now, the oldest has to go.
-    pub(super) fn add(&self, number: u64, task: AbortHandle) {
+    pub fn add(&self, number: u64, task: AbortHandle) {
         let mut connections = lock(&self.connections);
         connections.insert(number, task);
         if connections.len() > self.limit {
@@ -53,13 +56,14 @@ impl Unauthenticated {
     }
 
     /// Ends the connection that has been silent for longest.
-    pub(super) fn evict_oldest(&self) {
+    pub fn evict_oldest(&self) {
         evict_oldest(&mut lock(&self.connections));
     }
 }
 
 impl Admission {
-    pub(super) fn new(unauthenticated: &Arc<Unauthenticated>) -> Self {
+    /// One more connection, which is to be added.
+    pub fn new(unauthenticated: &Arc<Unauthenticated>) -> Self {
         Self {
             number: unauthenticated.last.fetch_add(1, Ordering::Relaxed),
             is_admitted: AtomicBool::new(false),
@@ -67,16 +71,18 @@ impl Admission {
         }
     }
 
-    pub(super) fn number(&self) -> u64 {
+    /// Its number.
+    pub fn number(&self) -> u64 {
         self.number
     }
 
-    pub(super) fn is_admitted(&self) -> bool {
+    /// Returns true once it has presented a token.
+    pub fn is_admitted(&self) -> bool {
         self.is_admitted.load(Ordering::Relaxed)
     }
 
     /// It presented a token: it may stay for as long as it likes.
-    pub(super) fn admit(&self) {
+    pub fn admit(&self) {
         self.is_admitted.store(true, Ordering::Relaxed);
         lock(&self.unauthenticated.connections).remove(&self.number);
     }

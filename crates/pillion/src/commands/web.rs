@@ -1,0 +1,85 @@
+//! `pillion web`.
+
+use std::io::{self, Write};
+
+use anyhow::Context;
+use pillion_companion::start_own;
+use pillion_discovery::Environment;
+use pillion_protocol::IdeInfo;
+use pillion_text::stderr;
+use pillion_view::{Options, Shows, StartError, attach};
+use pillion_web::Asked;
+
+use crate::args::Roots;
+use crate::failure::{Failure, Kind};
+use crate::workspace;
+
+/// Review the changes that agents propose in a browser
+///
+/// Serves a page on 127.0.0.1, prints its address, and opens it in your browser. The address works once; the page stays open in
+/// that browser until the command ends. While no tab has it open, agents ask elsewhere. If the page of this workspace runs
+/// already, one more tab of it is opened.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    roots: Roots,
+
+    /// Print the address, and open no browser
+    #[arg(long)]
+    no_open: bool,
+
+    /// Print a new address of the page that runs, for another browser
+    #[arg(long)]
+    url: bool,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let roots = workspace::roots(&args.roots.roots)?;
+    let asked = match args.url || args.no_open {
+        true => Asked::Address,
+        false => Asked::Tab,
+    };
+    let refused = |why| Failure::new(Kind::Refused, why);
+    if let Some(address) = pillion_web::ask(&roots, asked).map_err(refused)? {
+        return print(&address);
+    }
+    if args.url {
+        let failure = Failure::new(Kind::Refused, "no page of this workspace runs");
+        return Err(failure.hint("`pillion web` starts one.").into());
+    }
+    let (front, web) = pillion_web::channel();
+    let options = Options {
+        environment: Environment::current(),
+        editor_pid: std::process::id(),
+        ide: IdeInfo::new("pillion", "Pillion"),
+        roots: roots.clone(),
+        shows: Shows::Always,
+    };
+    let companion = match attach(options, front, start_own) {
+        // A signal is no failure, as at any later time.
+        Err(StartError::Interrupted) => return Ok(()),
+        started => started.context("cannot start the companion")?,
+    };
+    if let Some(mismatch) = companion.mismatch() {
+        stderr::warn(mismatch);
+    }
+    let mut printed = Ok(());
+    web.run(companion.handle(), roots, !args.no_open, |address| {
+        printed = print(address);
+    })
+    .context("cannot serve the page")?;
+    printed
+}
+
+/// Prints an address, and how it is opened from elsewhere.
+fn print(address: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{address}")
+        .and_then(|()| out.flush())
+        .context("cannot print the address")?;
+    let environment = Environment::current();
+    if let Some(tunnel) = pillion_web::tunnel(&environment, address) {
+        stderr::print(format_args!("from your own machine: {tunnel}, then open that address there"));
+    }
+    Ok(())
+}

@@ -1,0 +1,570 @@
+//! What tabs ask: rows and texts, acts on pending diffs and decisions about them, and what was written.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use pillion_judge::act::{GROUPS, Guard, Place};
+use pillion_judge::history::Past;
+use pillion_judge::proposal::Side;
+use pillion_judge::search::Needle;
+use pillion_judge::{DECIDING, Step, highlight};
+use pillion_protocol::Note;
+use pillion_protocol::verdict;
+use pillion_system::{lock, spawn};
+use pillion_text::{endings, visible};
+use pillion_view::ask::{Changes, Mention, Refused as Unasked};
+use pillion_view::changes::{ActDone, ChangesAct, ChangesList, Meant, Part, Row};
+use pillion_view::decision::TAKEN_FOR_REJECTION;
+use pillion_view::{Choice, Chosen, DiffId, ProposalKey, Proposed, Reply, Ruling, Stale, Tell};
+
+use crate::Input;
+use crate::colours::Wanted;
+use crate::door::{Refused, refused};
+use crate::page::{Page, seen_now};
+use crate::routes::{Call, OfDiff, TurnDo};
+use crate::rows::{self, Arranged};
+use crate::server::{Outcome, Respond, json};
+use crate::wire::{self, Changed, Decision, Tone};
+
+/// A decision of which the gate has ruled.
+pub(crate) struct Decided {
+    key: ProposalKey,
+    tab: String,
+    respond: Respond,
+    ruling: Ruling,
+}
+
+/// What can be done of a refusal, or why not.
+type Done<T> = Result<T, Refused>;
+
+impl Page {
+    pub(crate) fn called(&mut self, tab: &str, call: Call, respond: Respond) {
+        match call {
+            Call::Diff(id, OfDiff::Decide(decide)) => self.decide(tab, id, decide, respond),
+            Call::Diff(id, OfDiff::Colours(g, left, right)) => {
+                match self.at(tab, id, g) {
+                    Ok(()) => self.colour(id, left, right, respond),
+                    Err(refused) => respond.with(Err(refused)),
+                }
+            }
+            Call::Diff(id, call) => {
+                let outcome = self.of_diff(tab, id, call);
+                respond.with(outcome);
+            }
+            Call::Search(text) => respond.json(&self.search(text)),
+            Call::Keys => respond.json(&self.key_table()),
+            Call::Turns => {
+                let told = Reply::told(move |list: ChangesList| respond.json(&list));
+                self.companion.ask(Changes, told);
+            }
+            Call::Turn(id, act, with) => self.turn(id, act, with, respond),
+            Call::TurnWords(id, text) => {
+                let note = Note::at(Some(verdict::Lines { first: 0, last: 0 }), text);
+                let notes = [note].into_iter().filter(|it| !it.text.trim().is_empty()).collect();
+                self.companion.tell(Tell::RowNotes { id, notes });
+                respond.with(Ok(b"{}".to_vec()));
+            }
+            Call::History(at) => self.read_history(at, respond),
+            Call::Review(wire::Choose { choice }) => {
+                Choice::Review(Some(choice)).ask(&self.companion, chosen(respond));
+            }
+            Call::SendNotes => Choice::SendNotes.ask(&self.companion, chosen(respond)),
+            Call::Mention(mention) => self.mention(mention, respond),
+        }
+    }
+
+    /// Checks that this is the generation of a diff that is there.
+    fn at(&mut self, tab: &str, id: DiffId, g: u64) -> Done<()> {
+        let view = self.views.find(id).ok_or_else(|| {
+            refused(StatusCode::NOT_FOUND, "notPending", Stale::NotPending.to_string())
+        })?;
+        if view.g == g && !view.is_comparing() {
+            return Ok(());
+        }
+        let (code, message) = match view.is_comparing() {
+            true => ("comparing", "still comparing: look at it first"),
+            false => ("stale", "this diff is another by now: look at it first"),
+        };
+        let (status, mut refusal) = refused(StatusCode::CONFLICT, code, message);
+        refusal.now = self.diff_state(id, tab).map(Box::new);
+        Err((status, refusal))
+    }
+
+    /// Checks that what would be accepted may become something else.
+    fn may_change(&mut self, tab: &str, id: DiffId, g: u64, writes: bool) -> Done<()> {
+        self.at(tab, id, g)?;
+        let view = self.views.find(id).map(|view| view.may_change(writes));
+        let conflict = |why| refused(StatusCode::CONFLICT, "notNow", why);
+        view.map_or(Ok(()), |may| may.map_err(conflict))
+    }
+
+    fn of_diff(&mut self, tab: &str, id: DiffId, call: OfDiff) -> Outcome {
+        match call {
+            OfDiff::Rows(query) => {
+                self.at(tab, id, query.g)?;
+                self.arranged(id, &query, |arranged, judged, g| json(&arranged.page(g, judged, &query)))
+            }
+            OfDiff::Text(query) => self.text(tab, id, query),
+            OfDiff::Toggle(lines) => {
+                self.may_change(tab, id, lines.g, true)?;
+                let parts = self.parts(id, &lines)?;
+                self.change(id, |view, keys| {
+                    let toggled = match (lines.hunk, parts) {
+                        (Some(hunk), _) => view.proposal.toggle(hunk),
+                        (None, parts) => view.proposal.toggle_lines(&parts),
+                    };
+                    let tone = if toggled.is_ok() { Tone::Info } else { Tone::Warning };
+                    (view.say_toggled(toggled, keys), tone)
+                })
+            }
+            OfDiff::Split(lines) => {
+                self.may_change(tab, id, lines.g, false)?;
+                let parts = self.parts(id, &lines)?;
+                self.change(id, |view, _| {
+                    let is_split = view.proposal.split(&parts);
+                    let said = "these lines are a hunk of their own already";
+                    ((!is_split).then(|| said.to_owned()), Tone::Info)
+                })
+            }
+            OfDiff::Edit(edit) => self.edit(tab, id, edit),
+            OfDiff::Undo(wire::At { g }) => self.go_back(tab, id, g, true),
+            OfDiff::Redo(wire::At { g }) => self.go_back(tab, id, g, false),
+            OfDiff::Merge(wire::At { g }) => {
+                self.may_change(tab, id, g, false)?;
+                let view = self.views.find_mut(id);
+                let is_written = view.is_some_and(|view| {
+                    let is_written = view.diff.written.is_some();
+                    view.is_rereading = !is_written;
+                    is_written
+                });
+                let message = match is_written {
+                    true => "this is in the file already: there is nothing to merge with",
+                    false => {
+                        let read = self.sources.reread(id);
+                        read.map_err(|error| failed(error.to_string()))?;
+                        "reading the file on disk…"
+                    }
+                };
+                self.said(g, Some(message.to_owned()), Tone::Info)
+            }
+            OfDiff::Note(note) => self.note(tab, id, note),
+            OfDiff::Words(words) => {
+                let view = self.views.find_mut(id);
+                if let Some(view) = view {
+                    view.reason = words.text;
+                }
+                Ok(b"{}".to_vec())
+            }
+            OfDiff::Whitespace(wire::Whitespace { ignore }) => {
+                let g = self.views.find_mut(id).map(|view| {
+                    view.ignores_white = ignore;
+                    view.g
+                });
+                self.tell_diff(id);
+                self.said(g.unwrap_or_default(), None, Tone::Info)
+            }
+            OfDiff::Seen(seen) => {
+                self.at(tab, id, seen.g)?;
+                let Some(view) = self.views.find_mut(id) else {
+                    return json(&wire::SeenNow::default());
+                };
+                view.as_seen_by(tab, |judged| {
+                    for (side, lines) in [(Side::Left, seen.left), (Side::Right, seen.right)] {
+                        for (from, to) in lines {
+                            judged.see_lines(side, from..to);
+                        }
+                    }
+                });
+                json(&seen_now(view, tab))
+            }
+            // They answer later.
+            OfDiff::Colours(..) | OfDiff::Decide(_) => Err(failed("not here".to_owned())),
+        }
+    }
+
+    /// Does something with the rows of a diff as they are asked for.
+    fn arranged(
+        &mut self,
+        id: DiffId,
+        query: &wire::RowsQuery,
+        with: impl FnOnce(&Arranged, &pillion_judge::Judged, u64) -> Outcome,
+    ) -> Outcome {
+        let Some(view) = self.views.find_mut(id) else {
+            return Err(failed(Stale::NotPending.to_string()));
+        };
+        let known = view.arranged.take();
+        let arranged = Arranged::of(known, view, query);
+        let outcome = with(&arranged, view, view.g);
+        view.arranged = Some(arranged);
+        outcome
+    }
+
+    fn parts(&mut self, id: DiffId, lines: &wire::Lines) -> Done<Vec<pillion_judge::proposal::Part>> {
+        let Some(query) = &lines.rows else {
+            return Ok(Vec::new());
+        };
+        let mut parts = Vec::new();
+        self.arranged(id, query, |arranged, _, _| {
+            parts = arranged.parts(query.from..query.to);
+            Ok(Vec::new())
+        })?;
+        Ok(parts)
+    }
+
+    /// Changes what would be accepted, and tells all tabs.
+    fn change(
+        &mut self,
+        id: DiffId,
+        act: impl FnOnce(&mut pillion_judge::Judged, &pillion_judge::keys::Keys) -> (Option<String>, Tone),
+    ) -> Outcome {
+        let Some(view) = self.views.find_mut(id) else {
+            return Err(failed(Stale::NotPending.to_string()));
+        };
+        let (message, tone) = act(view, &self.keys);
+        view.changed();
+        let g = view.g;
+        self.tell_diff(id);
+        self.said(g, message, tone)
+    }
+
+    fn said(&self, g: u64, message: Option<String>, tone: Tone) -> Outcome {
+        json(&Changed { g, message, tone })
+    }
+
+    fn go_back(&mut self, tab: &str, id: DiffId, g: u64, back: bool) -> Outcome {
+        self.may_change(tab, id, g, false)?;
+        self.change(id, |view, keys| (Some(view.go_back_and_say(back, keys)), Tone::Info))
+    }
+
+    fn text(&mut self, tab: &str, id: DiffId, query: wire::TextQuery) -> Outcome {
+        self.at(tab, id, query.g)?;
+        let Some(view) = self.views.find(id) else {
+            return Err(failed(Stale::NotPending.to_string()));
+        };
+        let proposal = &view.proposal;
+        let side = match query.side {
+            wire::TextSide::Before => Some(Side::Left),
+            wire::TextSide::After => Some(Side::Right),
+            wire::TextSide::Accepted => None,
+        };
+        let hunk = query.hunk.and_then(|hunk| proposal.hunks().get(hunk));
+        let text = match (side, hunk) {
+            (None, None) => proposal.text(),
+            (side, hunk) => {
+                let side = side.unwrap_or(Side::Right);
+                let text = proposal.side(side);
+                let lines = hunk.map_or(0..text.len(), |hunk| {
+                    side.of((&hunk.before, &hunk.after)).clone()
+                });
+                String::from_utf8_lossy(text.slice(lines)).into_owned()
+            }
+        };
+        json(&wire::TextAnswer { g: query.g, is_crlf: text.contains("\r\n"), text })
+    }
+
+    fn edit(&mut self, tab: &str, id: DiffId, edit: wire::EditText) -> Outcome {
+        self.may_change(tab, id, edit.g, true)?;
+        let Some(view) = self.views.find(id) else {
+            return Err(failed(Stale::NotPending.to_string()));
+        };
+        let text = match edit.hunk {
+            None => endings::like(&edit.text, &view.proposal.text()),
+            Some(hunk) => {
+                let unknown = || failed("there is no such hunk".to_owned());
+                view.proposal.with_hunk(hunk, &edit.text).ok_or_else(unknown)?
+            }
+        };
+        self.step(id, Step::Edit(text.into()));
+        let g = self.views.find(id).map_or(edit.g, |view| view.g);
+        self.said(g, None, Tone::Good)
+    }
+
+    fn note(&mut self, tab: &str, id: DiffId, note: wire::NoteText) -> Outcome {
+        self.at(tab, id, note.g)?;
+        let Some(view) = self.views.find_mut(id) else {
+            return Err(failed(Stale::NotPending.to_string()));
+        };
+        let length = view.proposal.after().len().max(1);
+        let on = match (note.hunk, note.lines) {
+            (Some(hunk), _) => view.note_on_hunk(hunk, note.removed),
+            (None, Some((from, to))) => {
+                let from = from.min(length - 1);
+                Some(view.note_at(from..to.clamp(from + 1, length)))
+            }
+            (None, None) => Some(view.note_on_file()),
+        };
+        let mut on = on.ok_or_else(|| failed("there is no such hunk".to_owned()))?;
+        on.text = note.text;
+        view.write_note(on);
+        view.arranged = None;
+        self.tell_diff(id);
+        self.said(note.g, None, Tone::Good)
+    }
+
+    fn colour(
+        &mut self,
+        id: DiffId,
+        left: std::ops::Range<usize>,
+        right: std::ops::Range<usize>,
+        respond: Respond,
+    ) {
+        let Some(view) = self.views.find(id) else {
+            return;
+        };
+        let (before, after) = view.proposal.shared();
+        let hunks = view.proposal.hunks().iter();
+        // The first line after a fold is at most a few lines above a hunk.
+        let below = hunks.map(|hunk| hunk.after.start.saturating_sub(3));
+        self.colours.order(Wanted {
+            texts: highlight::Texts { id, generation: view.texts },
+            path: view.target.path.clone(),
+            before,
+            after,
+            below_folds: below.filter(|line| right.contains(line)).collect(),
+            left,
+            right,
+            g: view.g,
+            respond,
+        });
+    }
+
+    fn search(&self, text: String) -> wire::Hits {
+        let mut found = wire::Hits::default();
+        if !text.is_empty() {
+            let needle = Needle::new(text);
+            for view in self.views.iter().filter(|view| !view.is_comparing()) {
+                rows::hits(&mut found, &needle, view.g, view);
+            }
+        }
+        found
+    }
+
+    fn decide(&mut self, tab: &str, id: DiffId, decide: wire::DecideNow, respond: Respond) {
+        if let Err(refused) = self.at(tab, id, decide.g) {
+            return respond.with(Err(refused));
+        }
+        let Some(view) = self.views.find_mut(id) else {
+            return;
+        };
+        let why = match view.deciding {
+            Some(_) => Some(("deciding", DECIDING)),
+            None if view.diff.revision != decide.revision => {
+                Some(("replaced", "a newer proposal has arrived: look at it first"))
+            }
+            None => None,
+        };
+        if let Some((code, message)) = why {
+            return respond.with(Err(refused(StatusCode::CONFLICT, code, message)));
+        }
+        let how = decide.seen;
+        let is_rejection = decide.decision == Decision::Reject;
+        if is_rejection && view.proposal.holds_edits() && !how.answers {
+            let text = "this would drop your edits: <answer> rejects, <accept> accepts them";
+            return respond.json(&wire::Ruled {
+                settled: false,
+                code: Some("dropsEdits".to_owned()),
+                message: self.keys.fill(text),
+                asks: true,
+                clipboard: None,
+            });
+        }
+        let drawn = how.drawn_ms.map(Duration::from_millis);
+        let pauses = how.pauses_ms.into_iter().map(Duration::from_millis).collect();
+        let mut seen = view.as_seen_by(tab, |judged| judged.seen(drawn, pauses, how.answers));
+        seen.is_typed = how.typed;
+        let reason = Note::on_all(decide.reason);
+        let reason = Some(reason).filter(|note| !note.text.trim().is_empty());
+        let (decision, message) = match is_rejection {
+            false => (view.acceptance(seen, view.notes(true)), view.accepted()),
+            true => {
+                let message = view.rejected(reason.is_some());
+                let notes = reason.into_iter().chain(view.notes(false)).collect();
+                (view.rejection(seen, notes), message)
+            }
+        };
+        view.begin_decision(&decision, message);
+        let (key, tab, inputs) = (view.key(), tab.to_owned(), self.inputs.clone());
+        let ruled = Reply::told(move |ruling| {
+            let decided = Decided { key, tab, respond, ruling };
+            let _ = inputs.send(Input::Ruled(Box::new(decided)));
+        });
+        self.companion.ask(*decision, ruled);
+        self.tell_diff(id);
+    }
+
+    /// The gate has ruled about a decision.
+    pub(crate) fn ruled(&mut self, decided: Decided) {
+        let Decided { key, tab, respond, ruling } = decided;
+        let settled = |message: String, clipboard| wire::Ruled {
+            settled: true,
+            code: None,
+            message,
+            asks: false,
+            clipboard,
+        };
+        let said = self.views.find_mut(key.id).and_then(|view| view.deciding.take());
+        let is_current = self.views.current(key).is_ok();
+        match ruling {
+            Ruling::Settled(told) => {
+                let mut message = said.unwrap_or_default();
+                let clipboard = told.as_ref().and_then(|told| told.clipboard.clone());
+                if let Some(told) = told {
+                    message = format!("{message}: {}", told.message);
+                }
+                if is_current && let Ok(view) = self.views.take(key) {
+                    self.gone(&view, message.clone(), Some(tab), clipboard.clone());
+                }
+                respond.json(&settled(message, clipboard));
+            }
+            Ruling::Refused(refusal) => {
+                if let Some(view) = self.views.find_mut(key.id) {
+                    view.is_told_rejection |= refusal.code == TAKEN_FOR_REJECTION;
+                }
+                self.tell_diff(key.id);
+                let how = self.keys.fill("<answer> accepts anyway");
+                respond.json(&wire::Ruled {
+                    settled: false,
+                    code: Some(refusal.code.into_owned()),
+                    message: match refusal.repeat {
+                        true => format!("{}: {how}", refusal.message),
+                        false => refusal.message,
+                    },
+                    asks: refusal.repeat,
+                    clipboard: None,
+                });
+            }
+        }
+    }
+
+    fn turn(&self, id: Option<String>, act: TurnDo, with: wire::TurnAct, respond: Respond) {
+        let note = Note::on_all(with.note);
+        let is_in_list = with.rested_ms.is_some() || with.is_chosen;
+        let meant = Meant {
+            id: id.clone(),
+            revision: with.revision,
+            row: is_in_list.then(|| Row {
+                rested_for: with.rested_ms.map(Duration::from_millis),
+                is_chosen: with.is_chosen,
+            }),
+            notes: [note].into_iter().filter(|it| !it.text.trim().is_empty()).collect(),
+            ..Meant::default()
+        };
+        let lines = with.lines.map(|(first, last)| verdict::Lines { first, last });
+        let act = match act {
+            TurnDo::Look => ChangesAct::Look(id),
+            TurnDo::Keep => ChangesAct::Keep(meant),
+            TurnDo::TakeBack => ChangesAct::TakeBack(Part { meant, lines }),
+            TurnDo::Undo => ChangesAct::Undo(id),
+            TurnDo::Stage => ChangesAct::Stage(Part { meant, lines }),
+        };
+        let told = Reply::told(move |done: ActDone| {
+            let (done, message) = (done.done, done.message);
+            respond.json(&wire::Done { done, message });
+        });
+        self.companion.ask(act, told);
+    }
+
+    fn read_history(&self, at: Option<usize>, respond: Respond) {
+        let (roots, environment) = (self.roots.clone(), self.environment.clone());
+        let known = std::sync::Arc::clone(&self.history);
+        // If there can be no thread, there is no answer.
+        let _ = spawn("history", move || match at {
+            None => {
+                let items = Past::read(&environment, &roots);
+                let items = match items {
+                    Ok(items) => items,
+                    Err(why) => return respond.with(Err(failed(why))),
+                };
+                let row = |past: &Past| wire::HistoryRow {
+                    id: past.item.id(),
+                    shown: visible::one_line(&past.item.shown().to_string_lossy()),
+                    state: past.item.state().to_owned(),
+                    agent: past.agent.clone(),
+                    ago: past.ago.clone(),
+                    lines: past.lines.clone(),
+                };
+                let list = wire::HistoryList { items: items.iter().map(row).collect() };
+                *lock(&known) = items;
+                respond.json(&list);
+            }
+            Some(at) => {
+                let past = lock(&known).get(at).cloned();
+                let lines = past.as_ref().and_then(|past| past.lines(&environment));
+                match past.zip(lines) {
+                    None => {
+                        let message = "there is no such decision in the list";
+                        respond.with(Err(refused(StatusCode::NOT_FOUND, "notFound", message)));
+                    }
+                    Some((past, lines)) => respond.json(&wire::HistoryItem {
+                        title: past.title(),
+                        lines: lines.iter().map(|it| visible::one_line(it)).collect(),
+                    }),
+                }
+            }
+        });
+    }
+
+    fn mention(&self, mention: wire::Mention, respond: Respond) {
+        let Some(view) = self.views.find(DiffId(mention.id)) else {
+            let gone = refused(StatusCode::NOT_FOUND, "notPending", Stale::NotPending.to_string());
+            return respond.with(Err(gone));
+        };
+        let name = view.target.shown.clone();
+        let lines = mention.lines.map(|(first, last)| verdict::Lines { first, last });
+        let path = view.target.path.clone();
+        let told = Reply::new(move |answer: Result<_, Unasked>| {
+            let (done, message) = match answer {
+                Ok(Some(agent)) => {
+                    let agent: pillion_protocol::Dialect = agent;
+                    (true, format!("{name} is in {}'s prompt", agent.display_name()))
+                }
+                Ok(None) => (false, "no agent that is connected takes mentions".to_owned()),
+                Err(why) => (false, why.to_string()),
+            };
+            respond.json(&wire::Done { done, message });
+        });
+        self.companion.ask(Mention { path, lines }, told);
+    }
+
+    fn key_table(&self) -> wire::KeyTable {
+        let row = |command: &'static pillion_judge::act::Command| wire::KeyRow {
+            name: command.name,
+            keys: self.keys.all(command.act).iter().map(ToString::to_string).collect(),
+            places: command.places.iter().map(|place| place_name(*place)).collect(),
+            guard: match command.guard {
+                Guard::Free => "free",
+                Guard::Typed => "typed",
+                Guard::Shown => "shown",
+            },
+            hint: command.hint.map(|(word, _)| word),
+            help: command.help,
+        };
+        let groups = GROUPS.iter().map(|group| group.iter().map(row).collect());
+        wire::KeyTable { groups: groups.collect() }
+    }
+}
+
+fn place_name(place: Place) -> &'static str {
+    match place {
+        Place::Diff => "diff",
+        Place::List => "list",
+        Place::History => "history",
+        Place::Help => "help",
+        Place::Quit => "quit",
+        Place::Question => "question",
+        Place::Notes => "notes",
+        Place::Files => "files",
+        Place::Prompt => "prompt",
+    }
+}
+
+fn failed(why: String) -> Refused {
+    refused(StatusCode::CONFLICT, "failed", why)
+}
+
+fn chosen(respond: Respond) -> Reply<Chosen, Unasked> {
+    Reply::told(move |chosen: Chosen| {
+        let Chosen { done, message } = chosen;
+        respond.json(&wire::Done { done, message });
+    })
+}

@@ -1,0 +1,704 @@
+//! The state of the page, in one place for all of its tabs: the pending diffs and what the person has made of them. A loop takes in
+//! what the companion, disks and tabs say.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use hyper::body::Bytes;
+use pillion_discovery::version::VERSION;
+use pillion_discovery::{Environment, kept_text};
+use pillion_judge::history::Past;
+use pillion_judge::journal::Journal;
+use pillion_judge::keys::Keys;
+use pillion_judge::naming::{Here, Numbered};
+use pillion_judge::proposal::{Edits, Version};
+use pillion_judge::source::{News, OnDisk, Sources};
+use pillion_judge::{Disk, Done, Job, Judged, SeenParts, Step, Target};
+use pillion_protocol::Note;
+use pillion_system::{Worker, peer};
+use pillion_text::{stderr, visible};
+use pillion_view::{
+    CloseReason, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, SetPlace,
+    Shows, Status, Tell, TurnNews,
+};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::Input;
+use crate::colours::{self, Wanted};
+use crate::rows::Arranged;
+use crate::server;
+use crate::wire::{self, Event, Tone};
+
+/// The time for which a proposal waits for a tab that draws it.
+const DRAWN_WITHIN: Duration = Duration::from_secs(8);
+
+/// The files of pending diffs are checked no more often than this.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The time limit for the last words at the end.
+const DISK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A pending diff in the page.
+pub(crate) struct Shown {
+    judged: Judged,
+    /// The generation.
+    pub(crate) g: u64,
+    /// Answered when a tab has it, until this time.
+    unopened: Option<(Reply<()>, Instant)>,
+    /// The rows that were asked for last.
+    pub(crate) arranged: Option<Arranged>,
+    /// What each tab has seen.
+    seen: HashMap<String, SeenParts>,
+    /// The texts whose peculiarities are known, and the number of them.
+    version: Option<Version>,
+    pub(crate) texts: u64,
+}
+
+impl Deref for Shown {
+    type Target = Judged;
+
+    fn deref(&self) -> &Judged {
+        &self.judged
+    }
+}
+
+impl DerefMut for Shown {
+    fn deref_mut(&mut self) -> &mut Judged {
+        &mut self.judged
+    }
+}
+
+impl Proposed for Shown {
+    fn key(&self) -> ProposalKey {
+        self.judged.key()
+    }
+
+    fn set(&self) -> Option<SetPlace> {
+        self.judged.diff.set
+    }
+}
+
+impl Shown {
+    /// It as this tab has seen it.
+    pub(crate) fn as_seen_by<T>(&mut self, tab: &str, look: impl FnOnce(&mut Judged) -> T) -> T {
+        let mut seen = self.seen.remove(tab).unwrap_or_default();
+        self.judged.swap_seen(&mut seen);
+        self.judged.follow_texts();
+        let looked = look(&mut self.judged);
+        self.judged.swap_seen(&mut seen);
+        self.seen.insert(tab.to_owned(), seen);
+        looked
+    }
+
+    /// Its texts, its hunks or what is out of it are others.
+    pub(crate) fn changed(&mut self) {
+        self.g += 1;
+        self.arranged = None;
+        let is_known = self.version.as_ref().is_some_and(|it| self.judged.proposal.is(it));
+        if !is_known && !self.judged.is_comparing() {
+            self.version = Some(self.judged.proposal.version());
+            self.texts += 1;
+            self.judged.find_peculiarities();
+        }
+    }
+}
+
+/// The page.
+pub(crate) struct Page {
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) environment: Environment,
+    pub(crate) keys: Keys,
+    /// What the person is told once.
+    notices: Vec<String>,
+    pub(crate) companion: Handle,
+    pub(crate) inputs: Sender<Input>,
+    pub(crate) views: Pending<Shown>,
+    tabs: HashMap<String, UnboundedSender<Bytes>>,
+    pub(crate) sources: Sources<OnDisk>,
+    compare: Worker<Job>,
+    pub(crate) colours: Worker<Wanted>,
+    journal: Journal,
+    numbered: Numbered,
+    status: Status,
+    turn_news: TurnNews,
+    pub(crate) history: Arc<Mutex<Vec<Past>>>,
+    jobs: u64,
+    looked: Instant,
+    /// Ctrl-C was pressed once.
+    asked_to_leave: bool,
+    is_over: bool,
+}
+
+impl Page {
+    pub(crate) fn new(
+        roots: Vec<PathBuf>,
+        companion: Handle,
+        inputs: Sender<Input>,
+    ) -> io::Result<Self> {
+        let environment = Environment::current();
+        let chosen = Keys::of_file(&environment.pillion_config().join("keys.toml"));
+        let mut notices = Vec::new();
+        let keys = chosen.unwrap_or_else(|why| {
+            notices.push(format!("{why}; every command has its default key"));
+            Keys::default()
+        });
+        if !peer::TELLS_DIALLERS {
+            notices.push(
+                "this system does not tell which program asks: whatever has the address can decide here"
+                    .to_owned(),
+            );
+        }
+        let (answers, compared) = (inputs.clone(), inputs.clone());
+        let compare = Worker::start("compare", Duration::ZERO, move |job: Job| {
+            let _ = compared.send(Input::Compared(Box::new(job.run())));
+        })?;
+        Ok(Self {
+            roots,
+            environment,
+            keys,
+            notices,
+            companion,
+            views: Pending::default(),
+            tabs: HashMap::new(),
+            sources: Sources::new(OnDisk, move |answer| drop(answers.send(Input::Source(answer)))),
+            compare,
+            colours: colours::start()?,
+            journal: Journal::default(),
+            numbered: Numbered::default(),
+            status: Status::default(),
+            turn_news: TurnNews::default(),
+            history: Arc::default(),
+            jobs: 0,
+            looked: Instant::now(),
+            inputs,
+            asked_to_leave: false,
+            is_over: false,
+        })
+    }
+
+    /// Runs until the person leaves, or the companion stops.
+    pub(crate) fn run(&mut self, inputs: &Receiver<Input>) {
+        self.companion.tell(Tell::Shows(Shows::Alone));
+        while !self.is_over {
+            let now = Instant::now();
+            let wait = self.due().map_or(Duration::MAX, |due| due.saturating_duration_since(now));
+            match inputs.recv_timeout(wait) {
+                Ok(input) => self.take(input),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.is_over = true,
+            }
+            while !self.is_over && let Ok(input) = inputs.try_recv() {
+                self.take(input);
+            }
+            self.elapse(Instant::now());
+        }
+        self.end(inputs);
+    }
+
+    /// The time of what is next to be done without an input.
+    fn due(&self) -> Option<Instant> {
+        let looks = !self.views.is_empty() && !self.sources.is_quiet();
+        let look = looks.then(|| self.looked + POLL_INTERVAL);
+        let unopened = self.views.iter().filter_map(|it| Some(it.unopened.as_ref()?.1)).min();
+        [look, unopened, self.journal.due()].into_iter().flatten().min()
+    }
+
+    fn elapse(&mut self, now: Instant) {
+        for view in self.views.iter_mut() {
+            if let Some((shown, _)) = view.unopened.take_if(|(_, until)| *until <= now) {
+                shown.failed("the page is open in no browser");
+            }
+        }
+        for (key, text) in self.journal.look(&self.views, now) {
+            self.companion.tell(Tell::Draft { key, text });
+        }
+        let notes = self.journal.notes(&self.views, |it| {
+            let reason = Note::on_all(it.reason.clone());
+            let reason = Some(reason).filter(|it| !it.text.trim().is_empty());
+            it.drafts(None).into_iter().chain(reason).collect()
+        });
+        for (key, notes) in notes {
+            self.companion.tell(Tell::Notes { key, notes });
+        }
+        if now.duration_since(self.looked) >= POLL_INTERVAL {
+            self.looked = now;
+            let views = &self.views;
+            self.sources.retain(|id| views.find(id).is_some());
+            // Without a thread nothing is noticed, and all the rest works.
+            let _ = self.sources.look();
+        }
+    }
+
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Companion(event) => self.companion_event(*event),
+            Input::Call(tab, call, respond) => self.called(&tab, *call, respond),
+            Input::Tab(tab, events) => self.tab_came(tab, events),
+            Input::TabGone(tab, events) => self.tab_went(&tab, &events),
+            Input::Compared(compared) => {
+                let id = compared.id();
+                let view = self.views.find_mut(id);
+                if let Some(done) = view.and_then(|view| view.take_step(*compared)) {
+                    self.arrived(id, done);
+                    self.start(id);
+                }
+            }
+            Input::Source(answer) => match self.sources.take(answer) {
+                Some((id, News::Disk(disk))) => {
+                    if let Some(view) = self.views.find_mut(id) {
+                        view.disk = disk;
+                    }
+                    self.tell_diff(id);
+                }
+                Some((id, News::Read(original))) => self.reread(id, original),
+                None => {}
+            },
+            Input::Ruled(decided) => self.ruled(*decided),
+            Input::Kept(text) => {
+                stderr::print(&text);
+                self.notice(Tone::Warning, text, true);
+            }
+            Input::Interrupt => self.interrupted(),
+            Input::Stop => self.is_over = true,
+        }
+    }
+
+    fn companion_event(&mut self, event: EditorEvent) {
+        match event {
+            EditorEvent::Open(diff, shown) => self.open(diff, shown),
+            EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
+            EditorEvent::Text(key, told) => {
+                let text = self.views.current(key).map(|view| view.standing_text());
+                told.answer(text.map_err(|stale| stale.to_string()));
+            }
+            EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
+            EditorEvent::Status(status) => {
+                let news = self.turn_news.of(&status);
+                let former = std::mem::replace(&mut self.status, status).changes;
+                self.renumber();
+                self.tell_all(&Event::Status(self.status_now()));
+                let changes = self.status.changes;
+                if former != changes {
+                    self.tell_all(&Event::Turns(wire::TurnsNow { changes }));
+                }
+                if let Some(news) = news {
+                    self.notice(Tone::Info, news, false);
+                }
+            }
+            EditorEvent::Draft(key, text) => {
+                if self.views.current(key).is_ok() {
+                    self.step(key.id, Step::Offer(text));
+                }
+            }
+            EditorEvent::Notes(key, notes) => {
+                if let Ok(view) = self.views.current_mut(key) {
+                    view.take_notes(notes);
+                    view.arranged = None;
+                    self.tell_diff(key.id);
+                }
+            }
+            EditorEvent::Lost(lost) => self.take(Input::Kept(lost.to_string())),
+            EditorEvent::Shared(_) | EditorEvent::Moved(_) => {}
+            EditorEvent::Stopped => self.is_over = true,
+        }
+    }
+
+    fn open(&mut self, mut diff: Diff, shown: Reply<()>) {
+        let original = self.sources.open(&mut diff);
+        let target = Target::new(diff.path.clone(), &self.roots);
+        let step = Step::Propose {
+            original,
+            proposed: std::mem::take(&mut diff.proposed),
+            shown,
+        };
+        let id = diff.id;
+        match self.views.find_mut(id) {
+            Some(view) => view.renew(diff, target),
+            None => {
+                self.views.put(Shown {
+                    judged: Judged::new(diff, target),
+                    g: 0,
+                    unopened: None,
+                    arranged: None,
+                    seen: HashMap::new(),
+                    version: None,
+                    texts: 0,
+                });
+            }
+        }
+        self.renumber();
+        self.step(id, step);
+    }
+
+    /// Takes a step with a diff when those before it are taken.
+    pub(crate) fn step(&mut self, id: DiffId, step: Step) {
+        if let Some(view) = self.views.find_mut(id) {
+            view.push_step(step);
+            view.changed();
+        }
+        self.start(id);
+        self.tell_diff(id);
+    }
+
+    fn start(&mut self, id: DiffId) {
+        self.jobs += 1;
+        let number = self.jobs;
+        let view = self.views.find_mut(id);
+        if let Some(job) = view.and_then(|view| view.next_job(number, Instant::now())) {
+            self.compare.order(job);
+        }
+    }
+
+    fn arrived(&mut self, id: DiffId, done: Done) {
+        let agent = self.agent_name(id);
+        let has_tabs = !self.tabs.is_empty();
+        let Some(view) = self.views.find_mut(id) else {
+            return;
+        };
+        view.changed();
+        let name = view.target.shown.clone();
+        let restores = self.keys.fill("<undo> restores the previous one");
+        let (tone, text) = match done {
+            Done::Proposed { is_newer, edits, shown } => {
+                match has_tabs {
+                    true => shown.done(()),
+                    false => view.unopened = Some((shown, Instant::now() + DRAWN_WITHIN)),
+                }
+                match is_newer {
+                    true => {
+                        view.disk = Disk::Same;
+                        (Tone::Warning, self.newer(id, &agent, edits, &restores))
+                    }
+                    false => (Tone::Info, format!("{agent} {} {name}", view.diff.does())),
+                }
+            }
+            Done::Offered(false) => return self.tell_diff(id),
+            Done::Offered(true) => {
+                let redo = self.keys.fill("<redo>");
+                (Tone::Warning, view.say_offered(&redo))
+            }
+            Done::EditedLate(edits) => {
+                (Tone::Warning, self.newer(id, &agent, edits, &restores))
+            }
+            Done::Rebased(is_changed) => {
+                let said = view.say_merged(is_changed, &self.keys);
+                (Tone::Info, format!("{name}: {said}"))
+            }
+            Done::Edited(true) => {
+                let said = "the proposal is now your text · <accept> accepts it, <undo> undoes it";
+                (Tone::Good, format!("{name}: {}", self.keys.fill(said)))
+            }
+            Done::Edited(false) => (Tone::Info, format!("{name}: the proposal is unchanged")),
+        };
+        self.tell_diff(id);
+        self.notice(tone, text, false);
+    }
+
+    fn newer(&mut self, id: DiffId, agent: &str, edits: Edits, how: &str) -> String {
+        let Some(view) = self.views.find(id) else {
+            return String::new();
+        };
+        let (text, lost) = view.say_newer(agent, edits, how, &self.keys);
+        let path = view.target.path.clone();
+        if let Some(lost) = lost {
+            self.keep(path, lost, text.clone());
+        }
+        text
+    }
+
+    fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
+        let agent = self.agent_name(id);
+        let view = match self.views.position(id) {
+            Ok(at) => self.views.remove(at),
+            Err(stale) => return closed.failed(stale.to_string()),
+        };
+        let mut words = view.say_closed(reason, &agent);
+        let why = words.clone();
+        if let Some(untold) = view.say_untold(reason, &agent) {
+            words = format!("{words} · {untold}");
+        }
+        if let Some(text) = view.lost_edits(reason) {
+            self.keep(view.target.path.clone(), text, why);
+        }
+        closed.done(view.standing_text());
+        self.gone(&view, words, None, None);
+    }
+
+    /// Tells all tabs that a diff is gone.
+    pub(crate) fn gone(
+        &self,
+        view: &Shown,
+        words: String,
+        tab: Option<String>,
+        clipboard: Option<String>,
+    ) {
+        let next = self.views.next_of_set(view.diff.set);
+        let next = next.or(self.views.len().checked_sub(1).map(|_| 0));
+        self.tell_all(&Event::Gone(wire::Gone {
+            id: view.diff.id.0,
+            words,
+            tab,
+            clipboard,
+            next: next.map(|at| self.views[at].diff.id.0),
+        }));
+    }
+
+    /// Keeps a text that would be lost in a private file.
+    pub(crate) fn keep(&self, path: PathBuf, text: String, why: String) {
+        let places = kept_text::places(&self.environment);
+        let sender = self.inputs.clone();
+        let failed = self.inputs.clone();
+        let said = why.clone();
+        let started = kept_text::keep_aside(places, path, text, move |kept| {
+            let told = match kept {
+                Ok(file) => format!("{why}: your text is kept in {}", file.display()),
+                Err(error) => format!("{why}, and your text is lost: {error}"),
+            };
+            let _ = sender.send(Input::Kept(told));
+        });
+        if let Err(error) = started {
+            let _ = failed.send(Input::Kept(format!("{said}, and your text is lost: {error}")));
+        }
+    }
+
+    fn reread(&mut self, id: DiffId, original: Result<Option<Vec<u8>>, String>) {
+        let Some(view) = self.views.find_mut(id) else {
+            return;
+        };
+        let name = view.target.shown.clone();
+        match view.reread(original) {
+            Ok(Some(step)) => self.step(id, step),
+            Ok(None) => {
+                let how = self.keys.fill("<merge> makes this a new file, <reject> rejects");
+                self.tell_diff(id);
+                self.notice(Tone::Warning, format!("{name} was deleted: {how}"), false);
+            }
+            Err(reason) => {
+                self.tell_diff(id);
+                self.notice(Tone::Warning, reason, false);
+            }
+        }
+    }
+
+    fn tab_came(&mut self, tab: String, events: UnboundedSender<Bytes>) {
+        let has_tabs = !self.tabs.is_empty();
+        self.tabs.insert(tab.clone(), events);
+        if !has_tabs {
+            self.companion.tell(Tell::Shows(Shows::Always));
+        }
+        let diffs: Vec<DiffId> = self.views.iter().map(|it| it.diff.id).collect();
+        let diffs = diffs.into_iter().filter_map(|id| self.diff_state(id, &tab)).collect();
+        let all = wire::All {
+            diffs,
+            status: self.status_now(),
+            roots: self.roots.iter().map(|it| visible::one_line(&it.to_string_lossy())).collect(),
+            notices: self.notices.clone(),
+            version: VERSION.to_owned(),
+        };
+        self.tell(&tab, &Event::All(Box::new(all)));
+        for view in self.views.iter_mut() {
+            if let Some((shown, _)) = view.unopened.take() {
+                shown.done(());
+            }
+        }
+    }
+
+    /// A tab is gone. Nothing is rejected by that; what comes now waits for no page that nobody has.
+    fn tab_went(&mut self, tab: &str, events: &UnboundedSender<Bytes>) {
+        if self.tabs.get(tab).is_some_and(|it| it.same_channel(events)) {
+            self.tabs.remove(tab);
+            if self.tabs.is_empty() {
+                self.companion.tell(Tell::Shows(Shows::Alone));
+            }
+        }
+    }
+
+    /// Tells a tab.
+    fn tell(&self, tab: &str, event: &Event) {
+        if let Some((events, event)) = self.tabs.get(tab).zip(server::event(event)) {
+            let _ = events.send(event);
+        }
+    }
+
+    /// Tells all tabs.
+    pub(crate) fn tell_all(&self, event: &Event) {
+        let Some(event) = server::event(event) else {
+            return;
+        };
+        for events in self.tabs.values() {
+            let _ = events.send(event.clone());
+        }
+    }
+
+    /// Tells all tabs what a diff is now, each with what it has seen.
+    pub(crate) fn tell_diff(&mut self, id: DiffId) {
+        let tabs: Vec<String> = self.tabs.keys().cloned().collect();
+        for tab in tabs {
+            if let Some(state) = self.diff_state(id, &tab) {
+                self.tell(&tab, &Event::Diff(Box::new(state)));
+            }
+        }
+    }
+
+    /// Tells the person something.
+    pub(crate) fn notice(&self, tone: Tone, text: impl Into<String>, is_lasting: bool) {
+        let text = text.into();
+        self.tell_all(&Event::Notice(wire::Notice { text, tone, is_lasting }));
+    }
+
+    fn renumber(&mut self) {
+        let here = Here::new(&self.status.agents, &self.views);
+        self.numbered.renew(&here);
+    }
+
+    /// The name of a diff's proposer.
+    pub(crate) fn agent_name(&self, id: DiffId) -> String {
+        let view = self.views.find(id);
+        view.map_or_else(String::new, |view| {
+            self.numbered.name(&view.diff, view.diff.proposer.display_name())
+        })
+    }
+
+    fn status_now(&self) -> wire::StatusNow {
+        let status = &self.status;
+        let review = status.review.as_ref();
+        let names = |agents: &[pillion_protocol::Dialect]| {
+            agents.iter().map(|it| it.display_name().to_owned()).collect()
+        };
+        wire::StatusNow {
+            agents: names(&status.agents),
+            working: names(&status.working),
+            mode: review.map(|it| it.label.clone()),
+            choice: review.and_then(|it| Some(it.mode?.name().to_owned())),
+            asking: status.asking.clone(),
+            warnings: status.unasked.iter().chain(&status.warnings).cloned().collect(),
+            unseen: status.unseen,
+            waiting: status.waiting.clone(),
+            decided: status.decided.as_ref().map(|it| it.text.clone()),
+        }
+    }
+
+    /// What a diff is now for a tab.
+    pub(crate) fn diff_state(&mut self, id: DiffId, tab: &str) -> Option<wire::DiffState> {
+        let agent = self.agent_name(id);
+        let has_roots = !self.roots.is_empty();
+        let view = self.views.find_mut(id)?;
+        let seen = seen_now(view, tab);
+        let (g, judged) = (view.g, &view.judged);
+        let proposal = &judged.proposal;
+        let count = proposal.count();
+        let hunks = proposal.hunks().iter().enumerate().map(|(at, hunk)| wire::HunkState {
+            before: (hunk.before.start, hunk.before.end),
+            after: (hunk.after.start, hunk.after.end),
+            out: hunk.out,
+            mark: hunk.mark.map(|mark| pillion_judge::marks::name(mark).to_owned()),
+            white: judged.white.get(at) == Some(&true),
+        });
+        let remarks = judged.hunk_notes.iter().map(|note| {
+            let lines = note.lines_in(proposal);
+            wire::Remark {
+                lines: (!note.is_on_file).then_some((lines.start, lines.end)),
+                place: note.place(proposal),
+                text: note.text.clone(),
+                says: visible::lines(&note.says(proposal)),
+            }
+        });
+        let mode = judged.diff.mode.map(|it| it.to_string());
+        Some(wire::DiffState {
+            id: id.0,
+            revision: judged.diff.revision,
+            g,
+            shown: judged.target.shown.clone(),
+            name: judged.diff.file_name(),
+            agent,
+            does: judged.diff.does().to_owned(),
+            set: judged.diff.set.map(|set| wire::Set { id: set.id, place: set.place, of: set.of }),
+            is_comparing: judged.is_comparing(),
+            added: count.added,
+            removed: count.removed,
+            hunks: hunks.collect(),
+            lines: (proposal.before().len(), proposal.after().len()),
+            facts: judged.facts(has_roots, &self.keys),
+            notes: mode.into_iter().chain(judged.notes_of_agent()).collect(),
+            written: judged.diff.written.clone(),
+            is_new: proposal.is_new_file(),
+            deletes: judged.diff.deletes,
+            is_one_sided: judged.is_one_sided(),
+            can_merge: judged.can_merge(),
+            takes_no_edits: judged.takes_no_edits(),
+            undo: (judged.acts(), proposal.steps().1),
+            remarks: remarks.collect(),
+            reason: judged.reason.clone(),
+            ignores_white: judged.ignores_white,
+            is_deciding: judged.deciding.is_some(),
+            seen,
+            is_generated: is_generated(judged),
+        })
+    }
+
+    /// Ctrl-C in the terminal: leaves, or asks first as `q` does in the review.
+    fn interrupted(&mut self) {
+        let pending = self.views.len();
+        let rejected = (pending > 0).then(|| {
+            format!("{} will be rejected unless another editor shows them", pillion_text::counted(pending, "pending diff"))
+        });
+        let at_quit = self.status.at_quit();
+        let parts: Vec<_> = rejected.into_iter().chain(at_quit).collect();
+        if parts.is_empty() || std::mem::replace(&mut self.asked_to_leave, true) {
+            self.is_over = true;
+            return;
+        }
+        stderr::print(format_args!("{}: Ctrl-C again leaves", parts.join("; ")));
+    }
+
+    /// Leaves: what the person wrote and nobody decided about is kept.
+    fn end(&mut self, inputs: &Receiver<Input>) {
+        self.elapse(Instant::now());
+        let text = "the page has ended: start `pillion web` again".to_owned();
+        let (tone, is_lasting) = (Tone::Warning, true);
+        self.tell_all(&Event::End(wire::Notice { text, tone, is_lasting }));
+        let mut kept = 0;
+        for view in std::mem::take(&mut self.views).iter() {
+            if let Some(text) = view.edited_text() {
+                kept += 1;
+                let why = format!("the page ended with your edits of {}", view.target.shown);
+                self.keep(view.target.path.clone(), text, why);
+            }
+        }
+        let until = Instant::now() + DISK_TIMEOUT;
+        while kept > 0 && let Ok(input) = inputs.recv_deadline(until) {
+            if let Input::Kept(text) = input {
+                stderr::print(text);
+                kept -= 1;
+            }
+        }
+    }
+}
+
+/// What a tab has seen of a diff.
+pub(crate) fn seen_now(view: &mut Shown, tab: &str) -> wire::SeenNow {
+    view.as_seen_by(tab, |judged| wire::SeenNow {
+        hunks: (0..judged.proposal.hunks().len()).map(|hunk| judged.has_seen(hunk)).collect(),
+        unseen: judged.seen_hunks().unseen,
+    })
+}
+
+/// Returns true if programs write the file, and people rarely read it.
+fn is_generated(judged: &Judged) -> bool {
+    const NAMES: [&str; 8] = [
+        "Cargo.lock", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock",
+        "composer.lock", "Gemfile.lock", "go.sum",
+    ];
+    let name = judged.diff.file_name();
+    let after = judged.proposal.after();
+    let says_so = |line: usize| {
+        let line = after.shown(line);
+        line.contains("@generated") || line.contains("Code generated by")
+    };
+    NAMES.contains(&&*name) || (0..after.len().min(5)).any(says_so)
+}
