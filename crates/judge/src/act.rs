@@ -143,6 +143,7 @@ commands! {
         History "history" "H" [Diff History] Free "history of what you decided";
         List "list" "S" [Diff List] Free ("what was written", 1) "list of what was written";
         Pane "pane" "t" [Diff List] Free "show or hide the lists beside the diff";
+        Web "web" "b" [Diff List] Typed "open all this in your browser";
     ]
     [
         Help "help" "? F1" [Diff List History Notes Help] Free ("help", -1) "this help";

@@ -21,8 +21,8 @@ use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
 use hunk_notes::FormerNotes;
 pub use hunk_notes::{HunkNote, add_words};
-pub use seen::{Intervals, Seen as SeenParts, SeenHunks};
 use seen::Seen;
+pub use seen::{Intervals, Seen as SeenParts, SeenHunks};
 
 /// The file that a proposal would change.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,7 +21,7 @@ pub mod words;
 
 pub use enclosing::enclosing;
 pub use judged::{
-    Compared, DECIDING, Disk, Done, HunkNote, Intervals, Job, Judged, SeenHunks, SeenParts, Step, Target,
-    add_words,
+    Compared, DECIDING, Disk, Done, HunkNote, Intervals, Job, Judged, SeenHunks, SeenParts, Step,
+    Target, add_words,
 };
 pub use moved::{Elsewhere, Moved};

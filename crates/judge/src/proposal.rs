@@ -293,7 +293,11 @@ impl Proposal {
         if !text.is_empty() && !text.ends_with('\n') && below.len() > up_to_here {
             text.push('\n');
         }
-        let bytes = [&above[..above.len() - from_here], text.as_bytes(), &below[up_to_here..]];
+        let bytes = [
+            &above[..above.len() - from_here],
+            text.as_bytes(),
+            &below[up_to_here..],
+        ];
         String::from_utf8(bytes.concat()).ok()
     }
 

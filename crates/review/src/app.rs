@@ -213,6 +213,8 @@ pub enum Effect {
         /// The reason why it would be lost.
         why: String,
     },
+    /// Open the page in the person's browser.
+    Web,
     /// Read what was decided before.
     History,
     /// Read one of those, to show it.

@@ -4,10 +4,12 @@ mod bases;
 mod drafts;
 mod editor;
 mod history;
+mod web;
 
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
+use std::process::ChildStdin;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
@@ -106,6 +108,7 @@ pub fn run(
         editor: None,
         drafts: Drafts::default(),
         journal: Journal::default(),
+        pages: Vec::new(),
         unfinished,
         compare: start_comparer(sender.clone())?,
         highlighting: Highlighting::start({
@@ -158,6 +161,8 @@ struct Driver {
     editor: Option<Running>,
     drafts: Drafts,
     journal: Journal,
+    /// The pages that were opened: they end with the review.
+    pages: Vec<ChildStdin>,
     unfinished: Unfinished,
     compare: Worker<Job>,
     /// Diffs that are not on the screen yet.
@@ -427,6 +432,16 @@ impl Driver {
                 text,
                 why,
             } => self.keep(id, path, text, why)?,
+            Effect::Web => {
+                let opened = web::open(&self.app.roots, self.sender.clone());
+                match opened {
+                    Ok(held) => self.pages.push(held),
+                    Err(error) => {
+                        let why = format!("the page cannot be started: {error}");
+                        return self.update(Event::Notice(why));
+                    }
+                }
+            }
             Effect::History => history::read(self.app.roots.clone(), self.sender.clone())?,
             Effect::Past(past) => history::open(*past, self.sender.clone())?,
             Effect::Bases(wanted) => bases::read(*wanted, self.sender.clone())?,

@@ -41,12 +41,10 @@ impl Page {
     pub(crate) fn called(&mut self, tab: &str, call: Call, respond: Respond) {
         match call {
             Call::Diff(id, OfDiff::Decide(decide)) => self.decide(tab, id, decide, respond),
-            Call::Diff(id, OfDiff::Colours(g, left, right)) => {
-                match self.at(tab, id, g) {
-                    Ok(()) => self.colour(id, left, right, respond),
-                    Err(refused) => respond.with(Err(refused)),
-                }
-            }
+            Call::Diff(id, OfDiff::Colours(g, left, right)) => match self.at(tab, id, g) {
+                Ok(()) => self.colour(id, left, right, respond),
+                Err(refused) => respond.with(Err(refused)),
+            },
             Call::Diff(id, call) => {
                 let outcome = self.of_diff(tab, id, call);
                 respond.with(outcome);
@@ -60,7 +58,10 @@ impl Page {
             Call::Turn(id, act, with) => self.turn(id, act, with, respond),
             Call::TurnWords(id, text) => {
                 let note = Note::at(Some(verdict::Lines { first: 0, last: 0 }), text);
-                let notes = [note].into_iter().filter(|it| !it.text.trim().is_empty()).collect();
+                let notes = [note]
+                    .into_iter()
+                    .filter(|it| !it.text.trim().is_empty())
+                    .collect();
                 self.companion.tell(Tell::RowNotes { id, notes });
                 respond.with(Ok(b"{}".to_vec()));
             }
@@ -76,7 +77,11 @@ impl Page {
     /// Checks that this is the generation of a diff that is there.
     fn at(&mut self, tab: &str, id: DiffId, g: u64) -> Done<()> {
         let view = self.views.find(id).ok_or_else(|| {
-            refused(StatusCode::NOT_FOUND, "notPending", Stale::NotPending.to_string())
+            refused(
+                StatusCode::NOT_FOUND,
+                "notPending",
+                Stale::NotPending.to_string(),
+            )
         })?;
         if view.g == g && !view.is_comparing() {
             return Ok(());
@@ -102,7 +107,20 @@ impl Page {
         match call {
             OfDiff::Rows(query) => {
                 self.at(tab, id, query.g)?;
-                self.arranged(id, &query, |arranged, judged, g| json(&arranged.page(g, judged, &query)))
+                self.arranged(id, &query, |arranged, judged, g| {
+                    json(&arranged.page(g, judged, &query))
+                })
+            }
+            OfDiff::Row(query, of) => {
+                self.at(tab, id, query.g)?;
+                let side = match of.side {
+                    wire::TextSide::Before => Side::Left,
+                    _ => Side::Right,
+                };
+                self.arranged(id, &query, |arranged, _, _| {
+                    let row = arranged.row_of(side, of.line);
+                    json(&wire::RowAt { row })
+                })
             }
             OfDiff::Text(query) => self.text(tab, id, query),
             OfDiff::Toggle(lines) => {
@@ -113,7 +131,11 @@ impl Page {
                         (Some(hunk), _) => view.proposal.toggle(hunk),
                         (None, parts) => view.proposal.toggle_lines(&parts),
                     };
-                    let tone = if toggled.is_ok() { Tone::Info } else { Tone::Warning };
+                    let tone = if toggled.is_ok() {
+                        Tone::Info
+                    } else {
+                        Tone::Warning
+                    };
                     (view.say_toggled(toggled, keys), tone)
                 })
             }
@@ -199,7 +221,11 @@ impl Page {
         outcome
     }
 
-    fn parts(&mut self, id: DiffId, lines: &wire::Lines) -> Done<Vec<pillion_judge::proposal::Part>> {
+    fn parts(
+        &mut self,
+        id: DiffId,
+        lines: &wire::Lines,
+    ) -> Done<Vec<pillion_judge::proposal::Part>> {
         let Some(query) = &lines.rows else {
             return Ok(Vec::new());
         };
@@ -215,7 +241,10 @@ impl Page {
     fn change(
         &mut self,
         id: DiffId,
-        act: impl FnOnce(&mut pillion_judge::Judged, &pillion_judge::keys::Keys) -> (Option<String>, Tone),
+        act: impl FnOnce(
+            &mut pillion_judge::Judged,
+            &pillion_judge::keys::Keys,
+        ) -> (Option<String>, Tone),
     ) -> Outcome {
         let Some(view) = self.views.find_mut(id) else {
             return Err(failed(Stale::NotPending.to_string()));
@@ -233,7 +262,9 @@ impl Page {
 
     fn go_back(&mut self, tab: &str, id: DiffId, g: u64, back: bool) -> Outcome {
         self.may_change(tab, id, g, false)?;
-        self.change(id, |view, keys| (Some(view.go_back_and_say(back, keys)), Tone::Info))
+        self.change(id, |view, keys| {
+            (Some(view.go_back_and_say(back, keys)), Tone::Info)
+        })
     }
 
     fn text(&mut self, tab: &str, id: DiffId, query: wire::TextQuery) -> Outcome {
@@ -259,7 +290,11 @@ impl Page {
                 String::from_utf8_lossy(text.slice(lines)).into_owned()
             }
         };
-        json(&wire::TextAnswer { g: query.g, is_crlf: text.contains("\r\n"), text })
+        json(&wire::TextAnswer {
+            g: query.g,
+            is_crlf: text.contains("\r\n"),
+            text,
+        })
     }
 
     fn edit(&mut self, tab: &str, id: DiffId, edit: wire::EditText) -> Outcome {
@@ -271,7 +306,9 @@ impl Page {
             None => endings::like(&edit.text, &view.proposal.text()),
             Some(hunk) => {
                 let unknown = || failed("there is no such hunk".to_owned());
-                view.proposal.with_hunk(hunk, &edit.text).ok_or_else(unknown)?
+                view.proposal
+                    .with_hunk(hunk, &edit.text)
+                    .ok_or_else(unknown)?
             }
         };
         self.step(id, Step::Edit(text.into()));
@@ -316,7 +353,10 @@ impl Page {
         // The first line after a fold is at most a few lines above a hunk.
         let below = hunks.map(|hunk| hunk.after.start.saturating_sub(3));
         self.colours.order(Wanted {
-            texts: highlight::Texts { id, generation: view.texts },
+            texts: highlight::Texts {
+                id,
+                generation: view.texts,
+            },
             path: view.target.path.clone(),
             before,
             after,
@@ -369,7 +409,11 @@ impl Page {
             });
         }
         let drawn = how.drawn_ms.map(Duration::from_millis);
-        let pauses = how.pauses_ms.into_iter().map(Duration::from_millis).collect();
+        let pauses = how
+            .pauses_ms
+            .into_iter()
+            .map(Duration::from_millis)
+            .collect();
         let mut seen = view.as_seen_by(tab, |judged| judged.seen(drawn, pauses, how.answers));
         seen.is_typed = how.typed;
         let reason = Note::on_all(decide.reason);
@@ -385,7 +429,12 @@ impl Page {
         view.begin_decision(&decision, message);
         let (key, tab, inputs) = (view.key(), tab.to_owned(), self.inputs.clone());
         let ruled = Reply::told(move |ruling| {
-            let decided = Decided { key, tab, respond, ruling };
+            let decided = Decided {
+                key,
+                tab,
+                respond,
+                ruling,
+            };
             let _ = inputs.send(Input::Ruled(Box::new(decided)));
         });
         self.companion.ask(*decision, ruled);
@@ -394,7 +443,12 @@ impl Page {
 
     /// The gate has ruled about a decision.
     pub(crate) fn ruled(&mut self, decided: Decided) {
-        let Decided { key, tab, respond, ruling } = decided;
+        let Decided {
+            key,
+            tab,
+            respond,
+            ruling,
+        } = decided;
         let settled = |message: String, clipboard| wire::Ruled {
             settled: true,
             code: None,
@@ -402,7 +456,10 @@ impl Page {
             asks: false,
             clipboard,
         };
-        let said = self.views.find_mut(key.id).and_then(|view| view.deciding.take());
+        let said = self
+            .views
+            .find_mut(key.id)
+            .and_then(|view| view.deciding.take());
         let is_current = self.views.current(key).is_ok();
         match ruling {
             Ruling::Settled(told) => {
@@ -446,10 +503,15 @@ impl Page {
                 rested_for: with.rested_ms.map(Duration::from_millis),
                 is_chosen: with.is_chosen,
             }),
-            notes: [note].into_iter().filter(|it| !it.text.trim().is_empty()).collect(),
+            notes: [note]
+                .into_iter()
+                .filter(|it| !it.text.trim().is_empty())
+                .collect(),
             ..Meant::default()
         };
-        let lines = with.lines.map(|(first, last)| verdict::Lines { first, last });
+        let lines = with
+            .lines
+            .map(|(first, last)| verdict::Lines { first, last });
         let act = match act {
             TurnDo::Look => ChangesAct::Look(id),
             TurnDo::Keep => ChangesAct::Keep(meant),
@@ -483,7 +545,9 @@ impl Page {
                     ago: past.ago.clone(),
                     lines: past.lines.clone(),
                 };
-                let list = wire::HistoryList { items: items.iter().map(row).collect() };
+                let list = wire::HistoryList {
+                    items: items.iter().map(row).collect(),
+                };
                 *lock(&known) = items;
                 respond.json(&list);
             }
@@ -506,19 +570,31 @@ impl Page {
 
     fn mention(&self, mention: wire::Mention, respond: Respond) {
         let Some(view) = self.views.find(DiffId(mention.id)) else {
-            let gone = refused(StatusCode::NOT_FOUND, "notPending", Stale::NotPending.to_string());
+            let gone = refused(
+                StatusCode::NOT_FOUND,
+                "notPending",
+                Stale::NotPending.to_string(),
+            );
             return respond.with(Err(gone));
         };
         let name = view.target.shown.clone();
-        let lines = mention.lines.map(|(first, last)| verdict::Lines { first, last });
+        let lines = mention
+            .lines
+            .map(|(first, last)| verdict::Lines { first, last });
         let path = view.target.path.clone();
         let told = Reply::new(move |answer: Result<_, Unasked>| {
             let (done, message) = match answer {
                 Ok(Some(agent)) => {
                     let agent: pillion_protocol::Dialect = agent;
-                    (true, format!("{name} is in {}'s prompt", agent.display_name()))
+                    (
+                        true,
+                        format!("{name} is in {}'s prompt", agent.display_name()),
+                    )
                 }
-                Ok(None) => (false, "no agent that is connected takes mentions".to_owned()),
+                Ok(None) => (
+                    false,
+                    "no agent that is connected takes mentions".to_owned(),
+                ),
                 Err(why) => (false, why.to_string()),
             };
             respond.json(&wire::Done { done, message });
@@ -529,8 +605,17 @@ impl Page {
     fn key_table(&self) -> wire::KeyTable {
         let row = |command: &'static pillion_judge::act::Command| wire::KeyRow {
             name: command.name,
-            keys: self.keys.all(command.act).iter().map(ToString::to_string).collect(),
-            places: command.places.iter().map(|place| place_name(*place)).collect(),
+            keys: self
+                .keys
+                .all(command.act)
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            places: command
+                .places
+                .iter()
+                .map(|place| place_name(*place))
+                .collect(),
             guard: match command.guard {
                 Guard::Free => "free",
                 Guard::Typed => "typed",
@@ -540,7 +625,9 @@ impl Page {
             help: command.help,
         };
         let groups = GROUPS.iter().map(|group| group.iter().map(row).collect());
-        wire::KeyTable { groups: groups.collect() }
+        wire::KeyTable {
+            groups: groups.collect(),
+        }
     }
 }
 

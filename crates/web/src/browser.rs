@@ -15,11 +15,22 @@ pub fn tunnel(environment: &Environment, address: &str) -> Option<String> {
     let connection = environment.filled("SSH_CONNECTION")?;
     let mut parts = connection.to_str()?.split(' ').skip(2);
     let (host, ssh_port) = (parts.next()?, parts.next()?);
-    let port = address.strip_prefix("http://127.0.0.1:")?.split('/').next()?;
+    let port = address
+        .strip_prefix("http://127.0.0.1:")?
+        .split('/')
+        .next()?;
     let user = environment.filled("USER");
-    let user = user.and_then(|it| Some(format!("{}@", it.to_str()?))).unwrap_or_default();
-    let is_other = if ssh_port == "22" { String::new() } else { format!("-p {ssh_port} ") };
-    Some(format!("ssh -N {is_other}-L {port}:127.0.0.1:{port} {user}{host}"))
+    let user = user
+        .and_then(|it| Some(format!("{}@", it.to_str()?)))
+        .unwrap_or_default();
+    let is_other = if ssh_port == "22" {
+        String::new()
+    } else {
+        format!("-p {ssh_port} ")
+    };
+    Some(format!(
+        "ssh -N {is_other}-L {port}:127.0.0.1:{port} {user}{host}"
+    ))
 }
 
 /// Opens the address in the background. If that fails, it was printed.
@@ -34,7 +45,9 @@ pub(crate) fn open(environment: &Environment, address: &str) {
         let Ok(name) = random_name::<6>("pillion-page-") else {
             return;
         };
-        let folder = places.iter().find_map(|base| Folder::create(base, &[&name]).ok());
+        let folder = places
+            .iter()
+            .find_map(|base| Folder::create(base, &[&name]).ok());
         let Some(folder) = folder else {
             return;
         };
@@ -52,7 +65,10 @@ pub(crate) fn open(environment: &Environment, address: &str) {
             };
             let mut command = Command::new(program);
             command.args(arguments).arg(file);
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
             // Ctrl-C in this terminal is not for the browser, which stays a child: whose it is can be seen by that.
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut command, 0);

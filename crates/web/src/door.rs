@@ -32,7 +32,11 @@ const TAB: &str = "x-pillion-tab";
 pub(crate) type Refused = (StatusCode, Refusal);
 
 /// A refusal without anything beside it.
-pub(crate) fn refused(status: StatusCode, code: &'static str, message: impl Into<String>) -> Refused {
+pub(crate) fn refused(
+    status: StatusCode,
+    code: &'static str,
+    message: impl Into<String>,
+) -> Refused {
     let message = message.into();
     let now = None;
     (status, Refusal { code, message, now })
@@ -79,8 +83,11 @@ impl Door {
     pub(crate) fn enter(&self, token: &str) -> Result<HeaderValue, Refused> {
         let mut tokens = lock(&self.tokens);
         tokens.retain(|(_, since)| since.elapsed() < TOKEN_TIME);
-        let found = tokens.iter().position(|(it, _)| it.matches(token.as_bytes()));
-        let unknown = "this address was opened before, or is too old: `pillion web --url` prints another one";
+        let found = tokens
+            .iter()
+            .position(|(it, _)| it.matches(token.as_bytes()));
+        let unknown =
+            "this address was opened before, or is too old: `pillion web --url` prints another one";
         let at = found.ok_or_else(|| refused(StatusCode::FORBIDDEN, "session", unknown))?;
         tokens.remove(at);
         let (name, secret) = (self.cookie_name(), self.session.expose());
@@ -99,7 +106,10 @@ impl Door {
     /// Returns true if a request has the cookie.
     pub(crate) fn knows(&self, headers: &HeaderMap) -> bool {
         let name = self.cookie_name();
-        let values = headers.get_all(COOKIE).iter().flat_map(|it| it.as_bytes().split(|it| *it == b';'));
+        let values = headers
+            .get_all(COOKIE)
+            .iter()
+            .flat_map(|it| it.as_bytes().split(|it| *it == b';'));
         let mut own = values.filter_map(|pair| {
             let rest = pair.trim_ascii().strip_prefix(name.as_bytes())?;
             rest.strip_prefix(b"=")
@@ -128,13 +138,19 @@ pub(crate) fn check(method: &Method, headers: &HeaderMap, is_page: bool) -> Resu
         own.is_some_and(|it| it.eq_ignore_ascii_case(host))
     };
     let is_navigated = is_page && method == Method::GET;
-    let origin = headers.contains_key(ORIGIN).then(|| single(headers, &ORIGIN));
+    let origin = headers
+        .contains_key(ORIGIN)
+        .then(|| single(headers, &ORIGIN));
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let is_here = origin.is_none_or(|it| it.is_some_and(is_own))
         && (is_navigated || site.is_none_or(|it| it == b"same-origin" || it == b"none"));
     match is_here {
         true => Ok(()),
-        false => Err(refused(StatusCode::FORBIDDEN, "origin", "another site asks this")),
+        false => Err(refused(
+            StatusCode::FORBIDDEN,
+            "origin",
+            "another site asks this",
+        )),
     }
 }
 
@@ -147,13 +163,19 @@ pub(crate) fn tab(method: &Method, headers: &HeaderMap) -> Result<String, Refuse
     };
     if method == Method::POST && !is_json() {
         let message = "send JSON as application/json";
-        return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "notUnderstood", message));
+        return Err(refused(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "notUnderstood",
+            message,
+        ));
     }
     let name = headers.get(TAB).and_then(|it| it.to_str().ok());
-    name.filter(|it| is_tab(it)).map(str::to_owned).ok_or_else(|| {
-        let message = "X-Pillion-Tab is missing";
-        refused(StatusCode::BAD_REQUEST, "notUnderstood", message)
-    })
+    name.filter(|it| is_tab(it))
+        .map(str::to_owned)
+        .ok_or_else(|| {
+            let message = "X-Pillion-Tab is missing";
+            refused(StatusCode::BAD_REQUEST, "notUnderstood", message)
+        })
 }
 
 /// Returns true if a tab may be called so.
@@ -171,7 +193,9 @@ fn single<'a>(headers: &'a HeaderMap, name: &http::HeaderName) -> Option<&'a str
 
 fn is_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
-        Some((name, port)) if !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()) => name,
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()) => {
+            name
+        }
         _ => host,
     };
     HOSTS.iter().any(|it| it.eq_ignore_ascii_case(name))

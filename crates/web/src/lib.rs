@@ -59,6 +59,13 @@ pub struct Front {
     inputs: Sender<Input>,
 }
 
+impl Front {
+    /// Whoever started the page has ended.
+    pub fn leave(&self) {
+        let _ = self.inputs.send(Input::Stop);
+    }
+}
+
 impl Editor for Front {
     fn event(&mut self, event: EditorEvent) {
         let sent = self.inputs.send(Input::Companion(Box::new(event)));
@@ -79,6 +86,17 @@ impl Editor for Front {
         let _ = self.inputs.send(Input::Stop);
         ENDING
     }
+}
+
+/// How a page runs.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The workspace folders, absolute, links followed.
+    pub roots: Vec<PathBuf>,
+    /// True if it is opened in a browser.
+    pub opens: bool,
+    /// True if it ends some time after its last tab.
+    pub ends_unseen: bool,
 }
 
 /// A page that is yet to run.
@@ -104,11 +122,11 @@ impl Web {
     pub fn run(
         self,
         companion: Handle,
-        roots: Vec<PathBuf>,
-        opens: bool,
+        settings: Settings,
         ready: impl FnOnce(&str),
     ) -> io::Result<()> {
         let environment = Environment::current();
+        let roots = settings.roots.clone();
         let place = single::Place::of(&environment, &roots)?;
         let listener = server::bind(place.former_port())?;
         let port = listener.local_addr()?.port();
@@ -118,10 +136,10 @@ impl Web {
         server::start(listener, to_door, companion.clone(), to_page)?;
         let _place = place.listen(Arc::clone(&door), companion.clone())?;
         ready(&door.address()?);
-        if opens {
+        if settings.opens {
             browser::open(&environment, &door.address()?);
         }
-        let mut page = page::Page::new(roots, companion, self.sender)?;
+        let mut page = page::Page::new(settings, companion, self.sender)?;
         page.run(&self.inputs);
         Ok(())
     }

@@ -23,19 +23,22 @@ use pillion_protocol::Note;
 use pillion_system::{Worker, peer};
 use pillion_text::{stderr, visible};
 use pillion_view::{
-    CloseReason, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, SetPlace,
-    Shows, Status, Tell, TurnNews,
+    CloseReason, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply,
+    SetPlace, Shows, Status, Tell, TurnNews,
 };
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::Input;
 use crate::colours::{self, Wanted};
 use crate::rows::Arranged;
 use crate::server;
 use crate::wire::{self, Event, Tone};
+use crate::{Input, Settings};
 
-/// The time for which a proposal waits for a tab that draws it.
+/// The time for which proposals wait for a tab, from the start and from the moment at which the last one went.
 const DRAWN_WITHIN: Duration = Duration::from_secs(8);
+
+/// A page that the review has opened ends so long after its last tab.
+const UNSEEN: Duration = Duration::from_secs(60);
 
 /// The files of pending diffs are checked no more often than this.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -99,7 +102,10 @@ impl Shown {
     pub(crate) fn changed(&mut self) {
         self.g += 1;
         self.arranged = None;
-        let is_known = self.version.as_ref().is_some_and(|it| self.judged.proposal.is(it));
+        let is_known = self
+            .version
+            .as_ref()
+            .is_some_and(|it| self.judged.proposal.is(it));
         if !is_known && !self.judged.is_comparing() {
             self.version = Some(self.judged.proposal.version());
             self.texts += 1;
@@ -128,7 +134,12 @@ pub(crate) struct Page {
     turn_news: TurnNews,
     pub(crate) history: Arc<Mutex<Vec<Past>>>,
     jobs: u64,
+    /// A tab may come until then: what is proposed waits for it.
+    awaited_until: Instant,
     looked: Instant,
+    /// It ends some time after its last tab, and since when it has had none.
+    ends_unseen: bool,
+    unseen_since: Option<Instant>,
     /// Ctrl-C was pressed once.
     asked_to_leave: bool,
     is_over: bool,
@@ -136,7 +147,7 @@ pub(crate) struct Page {
 
 impl Page {
     pub(crate) fn new(
-        roots: Vec<PathBuf>,
+        settings: Settings,
         companion: Handle,
         inputs: Sender<Input>,
     ) -> io::Result<Self> {
@@ -158,14 +169,18 @@ impl Page {
             let _ = compared.send(Input::Compared(Box::new(job.run())));
         })?;
         Ok(Self {
-            roots,
+            roots: settings.roots,
+            unseen_since: settings.ends_unseen.then(Instant::now),
+            ends_unseen: settings.ends_unseen,
             environment,
             keys,
             notices,
             companion,
             views: Pending::default(),
             tabs: HashMap::new(),
-            sources: Sources::new(OnDisk, move |answer| drop(answers.send(Input::Source(answer)))),
+            sources: Sources::new(OnDisk, move |answer| {
+                drop(answers.send(Input::Source(answer)))
+            }),
             compare,
             colours: colours::start()?,
             journal: Journal::default(),
@@ -174,6 +189,7 @@ impl Page {
             turn_news: TurnNews::default(),
             history: Arc::default(),
             jobs: 0,
+            awaited_until: Instant::now() + DRAWN_WITHIN,
             looked: Instant::now(),
             inputs,
             asked_to_leave: false,
@@ -186,13 +202,17 @@ impl Page {
         self.companion.tell(Tell::Shows(Shows::Alone));
         while !self.is_over {
             let now = Instant::now();
-            let wait = self.due().map_or(Duration::MAX, |due| due.saturating_duration_since(now));
+            let wait = self
+                .due()
+                .map_or(Duration::MAX, |due| due.saturating_duration_since(now));
             match inputs.recv_timeout(wait) {
                 Ok(input) => self.take(input),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => self.is_over = true,
             }
-            while !self.is_over && let Ok(input) = inputs.try_recv() {
+            while !self.is_over
+                && let Ok(input) = inputs.try_recv()
+            {
                 self.take(input);
             }
             self.elapse(Instant::now());
@@ -204,11 +224,20 @@ impl Page {
     fn due(&self) -> Option<Instant> {
         let looks = !self.views.is_empty() && !self.sources.is_quiet();
         let look = looks.then(|| self.looked + POLL_INTERVAL);
-        let unopened = self.views.iter().filter_map(|it| Some(it.unopened.as_ref()?.1)).min();
-        [look, unopened, self.journal.due()].into_iter().flatten().min()
+        let unopened = self
+            .views
+            .iter()
+            .filter_map(|it| Some(it.unopened.as_ref()?.1))
+            .min();
+        let ends = self.unseen_since.map(|since| since + UNSEEN);
+        [look, unopened, ends, self.journal.due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn elapse(&mut self, now: Instant) {
+        self.is_over |= self.unseen_since.is_some_and(|since| now >= since + UNSEEN);
         for view in self.views.iter_mut() {
             if let Some((shown, _)) = view.unopened.take_if(|(_, until)| *until <= now) {
                 shown.failed("the page is open in no browser");
@@ -356,7 +385,7 @@ impl Page {
 
     fn arrived(&mut self, id: DiffId, done: Done) {
         let agent = self.agent_name(id);
-        let has_tabs = !self.tabs.is_empty();
+        let (has_tabs, awaited_until) = (!self.tabs.is_empty(), self.awaited_until);
         let Some(view) = self.views.find_mut(id) else {
             return;
         };
@@ -364,10 +393,14 @@ impl Page {
         let name = view.target.shown.clone();
         let restores = self.keys.fill("<undo> restores the previous one");
         let (tone, text) = match done {
-            Done::Proposed { is_newer, edits, shown } => {
+            Done::Proposed {
+                is_newer,
+                edits,
+                shown,
+            } => {
                 match has_tabs {
                     true => shown.done(()),
-                    false => view.unopened = Some((shown, Instant::now() + DRAWN_WITHIN)),
+                    false => view.unopened = Some((shown, awaited_until)),
                 }
                 match is_newer {
                     true => {
@@ -382,9 +415,7 @@ impl Page {
                 let redo = self.keys.fill("<redo>");
                 (Tone::Warning, view.say_offered(&redo))
             }
-            Done::EditedLate(edits) => {
-                (Tone::Warning, self.newer(id, &agent, edits, &restores))
-            }
+            Done::EditedLate(edits) => (Tone::Warning, self.newer(id, &agent, edits, &restores)),
             Done::Rebased(is_changed) => {
                 let said = view.say_merged(is_changed, &self.keys);
                 (Tone::Info, format!("{name}: {said}"))
@@ -462,7 +493,9 @@ impl Page {
             let _ = sender.send(Input::Kept(told));
         });
         if let Err(error) = started {
-            let _ = failed.send(Input::Kept(format!("{said}, and your text is lost: {error}")));
+            let _ = failed.send(Input::Kept(format!(
+                "{said}, and your text is lost: {error}"
+            )));
         }
     }
 
@@ -474,7 +507,9 @@ impl Page {
         match view.reread(original) {
             Ok(Some(step)) => self.step(id, step),
             Ok(None) => {
-                let how = self.keys.fill("<merge> makes this a new file, <reject> rejects");
+                let how = self
+                    .keys
+                    .fill("<merge> makes this a new file, <reject> rejects");
                 self.tell_diff(id);
                 self.notice(Tone::Warning, format!("{name} was deleted: {how}"), false);
             }
@@ -488,15 +523,23 @@ impl Page {
     fn tab_came(&mut self, tab: String, events: UnboundedSender<Bytes>) {
         let has_tabs = !self.tabs.is_empty();
         self.tabs.insert(tab.clone(), events);
+        self.unseen_since = None;
         if !has_tabs {
             self.companion.tell(Tell::Shows(Shows::Always));
         }
         let diffs: Vec<DiffId> = self.views.iter().map(|it| it.diff.id).collect();
-        let diffs = diffs.into_iter().filter_map(|id| self.diff_state(id, &tab)).collect();
+        let diffs = diffs
+            .into_iter()
+            .filter_map(|id| self.diff_state(id, &tab))
+            .collect();
         let all = wire::All {
             diffs,
             status: self.status_now(),
-            roots: self.roots.iter().map(|it| visible::one_line(&it.to_string_lossy())).collect(),
+            roots: self
+                .roots
+                .iter()
+                .map(|it| visible::one_line(&it.to_string_lossy()))
+                .collect(),
             notices: self.notices.clone(),
             version: VERSION.to_owned(),
         };
@@ -513,6 +556,8 @@ impl Page {
         if self.tabs.get(tab).is_some_and(|it| it.same_channel(events)) {
             self.tabs.remove(tab);
             if self.tabs.is_empty() {
+                self.awaited_until = Instant::now() + DRAWN_WITHIN;
+                self.unseen_since = self.ends_unseen.then(Instant::now);
                 self.companion.tell(Tell::Shows(Shows::Alone));
             }
         }
@@ -548,7 +593,11 @@ impl Page {
     /// Tells the person something.
     pub(crate) fn notice(&self, tone: Tone, text: impl Into<String>, is_lasting: bool) {
         let text = text.into();
-        self.tell_all(&Event::Notice(wire::Notice { text, tone, is_lasting }));
+        self.tell_all(&Event::Notice(wire::Notice {
+            text,
+            tone,
+            is_lasting,
+        }));
     }
 
     fn renumber(&mut self) {
@@ -560,7 +609,8 @@ impl Page {
     pub(crate) fn agent_name(&self, id: DiffId) -> String {
         let view = self.views.find(id);
         view.map_or_else(String::new, |view| {
-            self.numbered.name(&view.diff, view.diff.proposer.display_name())
+            self.numbered
+                .name(&view.diff, view.diff.proposer.display_name())
         })
     }
 
@@ -568,7 +618,10 @@ impl Page {
         let status = &self.status;
         let review = status.review.as_ref();
         let names = |agents: &[pillion_protocol::Dialect]| {
-            agents.iter().map(|it| it.display_name().to_owned()).collect()
+            agents
+                .iter()
+                .map(|it| it.display_name().to_owned())
+                .collect()
         };
         wire::StatusNow {
             agents: names(&status.agents),
@@ -576,7 +629,12 @@ impl Page {
             mode: review.map(|it| it.label.clone()),
             choice: review.and_then(|it| Some(it.mode?.name().to_owned())),
             asking: status.asking.clone(),
-            warnings: status.unasked.iter().chain(&status.warnings).cloned().collect(),
+            warnings: status
+                .unasked
+                .iter()
+                .chain(&status.warnings)
+                .cloned()
+                .collect(),
             unseen: status.unseen,
             waiting: status.waiting.clone(),
             decided: status.decided.as_ref().map(|it| it.text.clone()),
@@ -592,13 +650,19 @@ impl Page {
         let (g, judged) = (view.g, &view.judged);
         let proposal = &judged.proposal;
         let count = proposal.count();
-        let hunks = proposal.hunks().iter().enumerate().map(|(at, hunk)| wire::HunkState {
-            before: (hunk.before.start, hunk.before.end),
-            after: (hunk.after.start, hunk.after.end),
-            out: hunk.out,
-            mark: hunk.mark.map(|mark| pillion_judge::marks::name(mark).to_owned()),
-            white: judged.white.get(at) == Some(&true),
-        });
+        let hunks = proposal
+            .hunks()
+            .iter()
+            .enumerate()
+            .map(|(at, hunk)| wire::HunkState {
+                before: (hunk.before.start, hunk.before.end),
+                after: (hunk.after.start, hunk.after.end),
+                out: hunk.out,
+                mark: hunk
+                    .mark
+                    .map(|mark| pillion_judge::marks::name(mark).to_owned()),
+                white: judged.white.get(at) == Some(&true),
+            });
         let remarks = judged.hunk_notes.iter().map(|note| {
             let lines = note.lines_in(proposal);
             wire::Remark {
@@ -617,7 +681,11 @@ impl Page {
             name: judged.diff.file_name(),
             agent,
             does: judged.diff.does().to_owned(),
-            set: judged.diff.set.map(|set| wire::Set { id: set.id, place: set.place, of: set.of }),
+            set: judged.diff.set.map(|set| wire::Set {
+                id: set.id,
+                place: set.place,
+                of: set.of,
+            }),
             is_comparing: judged.is_comparing(),
             added: count.added,
             removed: count.removed,
@@ -645,7 +713,10 @@ impl Page {
     fn interrupted(&mut self) {
         let pending = self.views.len();
         let rejected = (pending > 0).then(|| {
-            format!("{} will be rejected unless another editor shows them", pillion_text::counted(pending, "pending diff"))
+            format!(
+                "{} will be rejected unless another editor shows them",
+                pillion_text::counted(pending, "pending diff")
+            )
         });
         let at_quit = self.status.at_quit();
         let parts: Vec<_> = rejected.into_iter().chain(at_quit).collect();
@@ -661,7 +732,11 @@ impl Page {
         self.elapse(Instant::now());
         let text = "the page has ended: start `pillion web` again".to_owned();
         let (tone, is_lasting) = (Tone::Warning, true);
-        self.tell_all(&Event::End(wire::Notice { text, tone, is_lasting }));
+        self.tell_all(&Event::End(wire::Notice {
+            text,
+            tone,
+            is_lasting,
+        }));
         let mut kept = 0;
         for view in std::mem::take(&mut self.views).iter() {
             if let Some(text) = view.edited_text() {
@@ -671,7 +746,9 @@ impl Page {
             }
         }
         let until = Instant::now() + DISK_TIMEOUT;
-        while kept > 0 && let Ok(input) = inputs.recv_deadline(until) {
+        while kept > 0
+            && let Ok(input) = inputs.recv_deadline(until)
+        {
             if let Input::Kept(text) = input {
                 stderr::print(text);
                 kept -= 1;
@@ -683,7 +760,9 @@ impl Page {
 /// What a tab has seen of a diff.
 pub(crate) fn seen_now(view: &mut Shown, tab: &str) -> wire::SeenNow {
     view.as_seen_by(tab, |judged| wire::SeenNow {
-        hunks: (0..judged.proposal.hunks().len()).map(|hunk| judged.has_seen(hunk)).collect(),
+        hunks: (0..judged.proposal.hunks().len())
+            .map(|hunk| judged.has_seen(hunk))
+            .collect(),
         unseen: judged.seen_hunks().unseen,
     })
 }
@@ -691,8 +770,14 @@ pub(crate) fn seen_now(view: &mut Shown, tab: &str) -> wire::SeenNow {
 /// Returns true if programs write the file, and people rarely read it.
 fn is_generated(judged: &Judged) -> bool {
     const NAMES: [&str; 8] = [
-        "Cargo.lock", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock",
-        "composer.lock", "Gemfile.lock", "go.sum",
+        "Cargo.lock",
+        "package-lock.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "poetry.lock",
+        "composer.lock",
+        "Gemfile.lock",
+        "go.sum",
     ];
     let name = judged.diff.file_name();
     let after = judged.proposal.after();

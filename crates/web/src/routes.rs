@@ -41,6 +41,7 @@ pub(crate) enum Call {
 #[derive(Debug)]
 pub(crate) enum OfDiff {
     Rows(wire::RowsQuery),
+    Row(wire::RowsQuery, wire::RowOf),
     Colours(u64, Range<usize>, Range<usize>),
     Text(wire::TextQuery),
     Toggle(wire::Lines),
@@ -75,7 +76,11 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
 }
 
 fn not_understood(why: String) -> Refused {
-    refused(StatusCode::BAD_REQUEST, "notUnderstood", format!("not understood: {why}"))
+    refused(
+        StatusCode::BAD_REQUEST,
+        "notUnderstood",
+        format!("not understood: {why}"),
+    )
 }
 
 /// The parameters of an address.
@@ -85,7 +90,9 @@ pub(crate) fn query(query: &str) -> BTreeMap<String, String> {
         percent_decode_str(&text).decode_utf8_lossy().into_owned()
     };
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    pairs.map(|(name, value)| (decode(name), decode(value))).collect()
+    pairs
+        .map(|(name, value)| (decode(name), decode(value)))
+        .collect()
 }
 
 /// The parameters as a type: numbers and truth values are what they look like, but for those that are texts.
@@ -117,7 +124,13 @@ fn lines(text: Option<&String>) -> Result<Range<usize>, Refused> {
 /// # Errors
 /// When there is no such route, or it takes something else.
 pub(crate) fn call(method: &Method, path: &str, text: &str, body: &[u8]) -> Result<Call, Refused> {
-    let nothing = || refused(StatusCode::NOT_FOUND, "notFound", "there is no such address here");
+    let nothing = || {
+        refused(
+            StatusCode::NOT_FOUND,
+            "notFound",
+            "there is no such address here",
+        )
+    };
     let is_post = *method == Method::POST;
     let mut parts = path.split('/').skip(1);
     let [first, second, third] = std::array::from_fn(|_| parts.next());
@@ -129,9 +142,7 @@ pub(crate) fn call(method: &Method, path: &str, text: &str, body: &[u8]) -> Resu
             let id = id.parse().map_err(|_| nothing())?;
             Call::Diff(DiffId(id), of_diff(is_post, what, text, body)?)
         }
-        (false, "search", None, None) => {
-            Call::Search(query(text).remove("q").unwrap_or_default())
-        }
+        (false, "search", None, None) => Call::Search(query(text).remove("q").unwrap_or_default()),
         (false, "keys", None, None) => Call::Keys,
         (false, "turns", None, None) => Call::Turns,
         (true, "turns", Some(id), Some("words")) => {
@@ -164,10 +175,17 @@ pub(crate) fn call(method: &Method, path: &str, text: &str, body: &[u8]) -> Resu
 fn of_diff(is_post: bool, what: &str, text: &str, body: &[u8]) -> Result<OfDiff, Refused> {
     Ok(match (is_post, what) {
         (false, "rows") => OfDiff::Rows(parameters(text, &["unfold", "layout"])?),
+        (false, "row") => OfDiff::Row(
+            parameters(text, &["unfold", "layout"])?,
+            parameters(text, &["side"])?,
+        ),
         (false, "text") => OfDiff::Text(parameters(text, &["side"])?),
         (false, "colours") => {
             let given = query(text);
-            let g = given.get("g").and_then(|it| it.parse().ok()).unwrap_or_default();
+            let g = given
+                .get("g")
+                .and_then(|it| it.parse().ok())
+                .unwrap_or_default();
             OfDiff::Colours(g, lines(given.get("left"))?, lines(given.get("right"))?)
         }
         (true, "toggle") => OfDiff::Toggle(parse(body)?),

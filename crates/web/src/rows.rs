@@ -51,7 +51,11 @@ impl Arranged {
     pub(crate) fn of(known: Option<Self>, judged: &Judged, query: &RowsQuery) -> Self {
         let is_it = |it: &Self| it.layout == query.layout && it.unfold == query.unfold;
         known.filter(is_it).unwrap_or_else(|| {
-            let rows = Rows::new(&judged.proposal, query.layout.into(), &unfolding(&query.unfold));
+            let rows = Rows::new(
+                &judged.proposal,
+                query.layout.into(),
+                &unfolding(&query.unfold),
+            );
             Self {
                 layout: query.layout,
                 unfold: query.unfold.clone(),
@@ -63,6 +67,11 @@ impl Arranged {
     /// The changed lines in rows.
     pub(crate) fn parts(&self, rows: Range<usize>) -> Vec<Part> {
         self.rows.parts(rows.start..rows.end.min(self.rows.count()))
+    }
+
+    /// The row of a line of one side, or of the fold that hides it.
+    pub(crate) fn row_of(&self, side: Side, line: usize) -> Option<usize> {
+        self.rows.of(side, line)
     }
 
     /// The rows that are asked for, as they are drawn.
@@ -113,7 +122,12 @@ fn drawn(judged: &Judged, row: rows::Row, is_long: bool) -> Row {
             left,
             right: Shown::new(proposal, Side::Right, right).cell(most),
         },
-        rows::Row::Changed { hunk, left, right, pair } => {
+        rows::Row::Changed {
+            hunk,
+            left,
+            right,
+            pair,
+        } => {
             let changed = pair.and_then(|(left, right)| {
                 let text = |side: Side, line| content(proposal.side(side).shown(line));
                 words::changed(text(Side::Left, left), text(Side::Right, right))
@@ -214,7 +228,10 @@ impl<'a> Shown<'a> {
             return byte.min(self.content.len());
         }
         let at = self.places.partition_point(|(it, _)| *it < byte);
-        self.places.get(at).or(self.places.last()).map_or(0, |(_, unit)| *unit)
+        self.places
+            .get(at)
+            .or(self.places.last())
+            .map_or(0, |(_, unit)| *unit)
     }
 
     fn units(&self, bytes: &Range<usize>) -> (usize, usize) {
@@ -222,7 +239,9 @@ impl<'a> Shown<'a> {
     }
 
     fn length(&self) -> usize {
-        self.places.last().map_or(self.content.len(), |(_, unit)| *unit)
+        self.places
+            .last()
+            .map_or(self.content.len(), |(_, unit)| *unit)
     }
 
     /// At most so many units of it.
@@ -320,7 +339,9 @@ pub(crate) fn hits(found: &mut wire::Hits, needle: &Needle, g: u64, judged: &Jud
                 g,
                 side: side.of(("left", "right")),
                 line,
-                left: (side == Side::Right).then(|| line_before(proposal, line)).flatten(),
+                left: (side == Side::Right)
+                    .then(|| line_before(proposal, line))
+                    .flatten(),
                 at: shown.units(&bytes),
                 text: shown.cell(MAX_SHOWN).text,
             });
@@ -333,8 +354,8 @@ fn line_before(proposal: &Proposal, line: usize) -> Option<usize> {
     let hunks = proposal.hunks();
     let above = hunks.partition_point(|hunk| hunk.after.end <= line);
     let is_same = hunks.get(above).is_none_or(|hunk| hunk.after.start > line);
-    let (before, after) = above.checked_sub(1).map_or((0, 0), |at| {
-        (hunks[at].before.end, hunks[at].after.end)
-    });
+    let (before, after) = above
+        .checked_sub(1)
+        .map_or((0, 0), |at| (hunks[at].before.end, hunks[at].after.end));
     is_same.then(|| before + (line - after))
 }

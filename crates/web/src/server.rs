@@ -31,11 +31,11 @@ use serde::Serialize;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::Input;
 use crate::assets::{ASSETS, Asset};
 use crate::door::{self, Door, Peer, Refused, refused};
 use crate::routes;
 use crate::wire;
-use crate::Input;
 
 /// The most connections at once: a browser has six, and one of each tab stays open.
 const MAX_CONNECTIONS: usize = 64;
@@ -72,7 +72,11 @@ pub(crate) type Outcome = Result<Vec<u8>, Refused>;
 /// A value as the answer to a call.
 pub(crate) fn json(value: &impl Serialize) -> Outcome {
     serde_json::to_vec(value).map_err(|error| {
-        refused(StatusCode::INTERNAL_SERVER_ERROR, "failed", error.to_string())
+        refused(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "failed",
+            error.to_string(),
+        )
     })
 }
 
@@ -105,9 +109,16 @@ pub(crate) fn start(
     companion: Handle,
     page: Sender<Input>,
 ) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let bodies = Budget::new(MAX_BODIES);
-    let shared = Arc::new(Shared { door, companion, page, bodies });
+    let shared = Arc::new(Shared {
+        door,
+        companion,
+        page,
+        bodies,
+    });
     spawn("page", move || {
         runtime.block_on(async {
             match tokio::net::TcpListener::from_std(listener) {
@@ -155,7 +166,9 @@ async fn serve(stream: TcpStream, admission: &Admission, shared: Arc<Shared>) {
         async move { Ok::<_, Infallible>(handle(&shared, &peer, request).await) }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(MAX_HEAD);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_HEAD);
     // Browsers come and go as they like.
     let _ = http.serve_connection(TokioIo::new(stream), service).await;
 }
@@ -163,7 +176,11 @@ async fn serve(stream: TcpStream, admission: &Admission, shared: Arc<Shared>) {
 async fn handle(shared: &Shared, peer: &Arc<Peer>, request: Request<Incoming>) -> Answer {
     let answer = answer(shared, peer, request).await;
     let mut answer = answer.unwrap_or_else(|(status, refusal)| {
-        whole(status, "application/json", serde_json::to_vec(&refusal).unwrap_or_default())
+        whole(
+            status,
+            "application/json",
+            serde_json::to_vec(&refusal).unwrap_or_default(),
+        )
     });
     let headers = answer.headers_mut();
     for (name, value) in [
@@ -171,10 +188,18 @@ async fn handle(shared: &Shared, peer: &Arc<Peer>, request: Request<Incoming>) -
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),
         (HeaderName::from_static("content-security-policy"), POLICY),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
     ] {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
     answer
 }
@@ -197,7 +222,9 @@ async fn answer(
         let body = read(headers, body, &shared.bodies).await?;
         let session: wire::Session = routes::parse(&body)?;
         let mut answer = whole(StatusCode::NO_CONTENT, "application/json", Vec::new());
-        answer.headers_mut().insert(SET_COOKIE, shared.door.enter(&session.token)?);
+        answer
+            .headers_mut()
+            .insert(SET_COOKIE, shared.door.enter(&session.token)?);
         return Ok(answer);
     }
     shared.door.admit(headers)?;
@@ -207,8 +234,14 @@ async fn answer(
         return events(shared, query).await;
     }
     if method != Method::GET && method != Method::POST {
-        let mut answer = whole(StatusCode::METHOD_NOT_ALLOWED, "application/json", Vec::new());
-        answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
+        let mut answer = whole(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "application/json",
+            Vec::new(),
+        );
+        answer
+            .headers_mut()
+            .insert(ALLOW, HeaderValue::from_static("GET, POST"));
         return Ok(answer);
     }
     let tab = door::tab(method, headers)?;
@@ -219,8 +252,16 @@ async fn answer(
     let call = routes::call(method, path, query, &body)?;
     drop(body);
     let (reply, outcome) = oneshot::channel();
-    let _ = shared.page.send(Input::Call(tab, Box::new(call), Respond(reply)));
-    let closing = |_| Err(refused(StatusCode::SERVICE_UNAVAILABLE, "failed", "the page is closing"));
+    let _ = shared
+        .page
+        .send(Input::Call(tab, Box::new(call), Respond(reply)));
+    let closing = |_| {
+        Err(refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "failed",
+            "the page is closing",
+        ))
+    };
     let body = outcome.await.unwrap_or_else(closing)?;
     Ok(whole(StatusCode::OK, "application/json", body))
 }
@@ -243,8 +284,16 @@ impl Respond {
 
 /// The events of a tab, from now on.
 async fn events(shared: &Shared, query: &str) -> Result<Answer, Refused> {
-    let tab = routes::query(query).remove("tab").filter(|it| door::is_tab(it));
-    let unnamed = || refused(StatusCode::BAD_REQUEST, "notUnderstood", "the tab has no name");
+    let tab = routes::query(query)
+        .remove("tab")
+        .filter(|it| door::is_tab(it));
+    let unnamed = || {
+        refused(
+            StatusCode::BAD_REQUEST,
+            "notUnderstood",
+            "the tab has no name",
+        )
+    };
     let tab = tab.ok_or_else(unnamed)?;
     let (sender, receiver) = mpsc::unbounded_channel();
     let _ = shared.page.send(Input::Tab(tab.clone(), sender.clone()));
@@ -286,7 +335,9 @@ fn whole(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answ
 /// A file of the page, unless the browser has it already.
 fn file(asset: &'static Asset, headers: &HeaderMap) -> Answer {
     let tag = format!("\"{}\"", fingerprint::hash(asset.text.as_bytes()));
-    let is_known = headers.get(IF_NONE_MATCH).is_some_and(|it| it.as_bytes() == tag.as_bytes());
+    let is_known = headers
+        .get(IF_NONE_MATCH)
+        .is_some_and(|it| it.as_bytes() == tag.as_bytes());
     let mut answer = match is_known {
         true => whole(StatusCode::NOT_MODIFIED, asset.kind, Bytes::new()),
         false => whole(StatusCode::OK, asset.kind, asset.text),
@@ -305,8 +356,16 @@ async fn read(headers: &HeaderMap, body: Incoming, bodies: &Budget) -> Result<By
         let message = format!("the limit is {MAX_BODY} bytes");
         refused(StatusCode::PAYLOAD_TOO_LARGE, "tooLong", message)
     };
-    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
-    let missing = || refused(StatusCode::LENGTH_REQUIRED, "notUnderstood", "the length is missing");
+    let length = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
+    let missing = || {
+        refused(
+            StatusCode::LENGTH_REQUIRED,
+            "notUnderstood",
+            "the length is missing",
+        )
+    };
     let length = length.ok_or_else(missing)?;
     if length > MAX_BODY {
         return Err(too_long());
@@ -319,8 +378,16 @@ async fn read(headers: &HeaderMap, body: Incoming, bodies: &Budget) -> Result<By
     let body = Limited::new(body, MAX_BODY).collect();
     match tokio::time::timeout(BODY_TIMEOUT, body).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(_)) => Err(refused(StatusCode::BAD_REQUEST, "notUnderstood", "the body was cut off")),
-        Err(_) => Err(refused(StatusCode::REQUEST_TIMEOUT, "tooSlow", "the body did not end in time")),
+        Ok(Err(_)) => Err(refused(
+            StatusCode::BAD_REQUEST,
+            "notUnderstood",
+            "the body was cut off",
+        )),
+        Err(_) => Err(refused(
+            StatusCode::REQUEST_TIMEOUT,
+            "tooSlow",
+            "the body did not end in time",
+        )),
     }
 }
 

@@ -47,11 +47,15 @@ pub fn ask(roots: &[PathBuf], asked: Asked) -> Result<Option<String>, String> {
     let Ok(place) = Place::of(&Environment::current(), roots) else {
         return Ok(None);
     };
-    let said = place.folder.connect(&place.socket()).ok().and_then(|mut stream| {
-        let _ = stream.set_read_timeout(Some(SAID_WITHIN));
-        writeln!(stream, "{}", asked.word()).ok()?;
-        line(stream)
-    });
+    let said = place
+        .folder
+        .connect(&place.socket())
+        .ok()
+        .and_then(|mut stream| {
+            let _ = stream.set_read_timeout(Some(SAID_WITHIN));
+            writeln!(stream, "{}", asked.word()).ok()?;
+            line(stream)
+        });
     match said {
         Some(said) if said.starts_with("http://") => Ok(Some(said)),
         Some(why) if !why.is_empty() => Err(why),
@@ -61,7 +65,9 @@ pub fn ask(roots: &[PathBuf], asked: Asked) -> Result<Option<String>, String> {
 
 fn line(stream: impl Read) -> Option<String> {
     let mut line = String::new();
-    BufReader::new(stream.take(MAX_SAID)).read_line(&mut line).ok()?;
+    BufReader::new(stream.take(MAX_SAID))
+        .read_line(&mut line)
+        .ok()?;
     Some(line.trim_end().to_owned())
 }
 
@@ -78,15 +84,24 @@ impl Place {
     /// # Errors
     /// When no private folder can be used.
     pub(crate) fn of(environment: &Environment, roots: &[PathBuf]) -> io::Result<Self> {
-        let mut sorted: Vec<_> = roots.iter().map(|it| it.as_os_str().as_encoded_bytes()).collect();
+        let mut sorted: Vec<_> = roots
+            .iter()
+            .map(|it| it.as_os_str().as_encoded_bytes())
+            .collect();
         sorted.sort_unstable();
         let name = format!("page-{}", &fingerprint::hash(&sorted.join(&0))[..16]);
         let folders = environment.state_dirs();
-        let folders = folders.iter().filter_map(|it| Some((it.parent()?, it.file_name()?.to_str()?)));
+        let folders = folders
+            .iter()
+            .filter_map(|it| Some((it.parent()?, it.file_name()?.to_str()?)));
         let mut folders = folders.map(|(base, name)| Folder::create(base, &[name]));
         let folder = folders.find_map(Result::ok);
         let folder = folder.ok_or_else(|| io::Error::other("no private folder can be used"))?;
-        Ok(Self { folder, name, environment: environment.clone() })
+        Ok(Self {
+            folder,
+            name,
+            environment: environment.clone(),
+        })
     }
 
     fn socket(&self) -> String {
@@ -106,7 +121,9 @@ impl Place {
     /// The next page here gets this port, too: a browser may have it open still.
     pub(crate) fn note_port(&self, port: u16) {
         // Otherwise it gets another one.
-        let _ = self.folder.write(&self.port_file(), port.to_string().as_bytes());
+        let _ = self
+            .folder
+            .write(&self.port_file(), port.to_string().as_bytes());
     }
 
     /// Answers others that are started here, for as long as what is returned is held.
@@ -114,9 +131,14 @@ impl Place {
     /// # Errors
     /// When the system refuses.
     pub(crate) fn listen(self, door: Arc<Door>, companion: Handle) -> io::Result<Listening> {
-        let listener = self.folder.listen(&self.socket()).map_err(io::Error::other)?;
+        let listener = self
+            .folder
+            .listen(&self.socket())
+            .map_err(io::Error::other)?;
         let environment = self.environment.clone();
-        spawn("pages", move || serve(&listener, &door, &companion, &environment))?;
+        spawn("pages", move || {
+            serve(&listener, &door, &companion, &environment)
+        })?;
         Ok(Listening(self))
     }
 }

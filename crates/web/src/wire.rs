@@ -6,6 +6,7 @@
 //! | `POST /session` | [`Session`] | 204 and the cookie |
 //! | `GET /events?tab=T` | | server-sent events: [`Event`], the first of them `all` |
 //! | `GET /diffs/D/rows?g=&layout=&from=&to=&unfold=&long=` | [`RowsQuery`] | [`RowsPage`] |
+//! | `GET /diffs/D/row?g=&layout=&unfold=&side=before&line=` | [`RowsQuery`], [`RowOf`] | [`RowAt`] |
 //! | `GET /diffs/D/colours?g=&left=FROM-TO&right=FROM-TO` | lines from 0, `TO` not included | [`Colours`] |
 //! | `GET /diffs/D/text?g=&side=&hunk=` | [`TextQuery`] | [`TextAnswer`] |
 //! | `POST /diffs/D/toggle`, `/split` | [`Lines`] | [`Changed`] |
@@ -293,6 +294,23 @@ pub struct RowsQuery {
     pub unfold: String,
     /// True if lines are sent whole: otherwise no more than 10,000 units of each.
     pub long: bool,
+}
+
+/// Which line: `side=after&line=17` beside what names the arrangement.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RowOf {
+    /// `before` or `after`.
+    pub side: TextSide,
+    /// The line.
+    pub line: usize,
+}
+
+/// Where a line stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RowAt {
+    /// The row of the line, or of the fold that hides it.
+    pub row: Option<usize>,
 }
 
 /// Rows of a diff.

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use pillion_discovery::{CompanionState, state};
 use pillion_protocol::Stranger;
 use pillion_view::ask::{
-    AgentOfHook, ArePersons, AwaitNotes, CatchUp, Changes, ContextAsker, Decided, Decisions, Diffs, Focus,
-    GetContext, GetDiff, GetReview, Guard, Guarded, Hook, Look, LookedAt, Lost, Mention, PassedOn,
-    PendingDiff, Propose, Recount, Refused, SendNotes, SetReview, ShownContext, Speak, State,
-    Withdraw, Work,
+    AgentOfHook, ArePersons, AwaitNotes, CatchUp, Changes, ContextAsker, Decided, Decisions, Diffs,
+    Focus, GetContext, GetDiff, GetReview, Guard, Guarded, Hook, Look, LookedAt, Lost, Mention,
+    PassedOn, PendingDiff, Propose, Recount, Refused, SendNotes, SetReview, ShownContext, Speak,
+    State, Withdraw, Work,
 };
 use pillion_view::changes::ChangesAct;
 use pillion_view::{Decide, ProposalKey};

@@ -139,7 +139,13 @@ impl Judged {
     }
 
     /// A newer proposal is there; with a text if what the person wrote is not in it, which is to be kept.
-    pub fn say_newer(&self, agent: &str, edits: Edits, how: &str, keys: &Keys) -> (String, Option<String>) {
+    pub fn say_newer(
+        &self,
+        agent: &str,
+        edits: Edits,
+        how: &str,
+        keys: &Keys,
+    ) -> (String, Option<String>) {
         let name = &self.target.shown;
         let newer = format!("{agent} has a newer proposal for {name}");
         match edits {
@@ -250,9 +256,7 @@ impl Judged {
         let is_kept = self.diff.written.is_some()
             || matches!(reason, Settled | AcceptedElsewhere | RejectedElsewhere);
         let kept = if is_kept { " (the log has them)" } else { "" };
-        Some(format!(
-            "{agent} was not told your notes{kept}: {notes}"
-        ))
+        Some(format!("{agent} was not told your notes{kept}: {notes}"))
     }
 
     /// The person's own text that would be lost, now that it is gone for this reason.

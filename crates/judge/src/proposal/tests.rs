@@ -112,7 +112,7 @@ proptest! {
         let is_out = proposal.toggle_lines(&parts).unwrap();
         prop_assert_eq!(is_out, !parts.is_empty());
         let (left, right) = (proposal.before(), proposal.after());
-        prop_assert!(pillion_text::hunks::is_sound(left, right, proposal.hunks()));
+        prop_assert!(hunks::is_sound(left, right, proposal.hunks()));
         for hunk in 0..proposal.hunks().len() {
             if proposal.hunks()[hunk].out {
                 proposal.toggle(hunk).unwrap();

@@ -6,9 +6,10 @@ use anyhow::Context;
 use pillion_companion::start_own;
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
+use pillion_system::spawn;
 use pillion_text::stderr;
 use pillion_view::{Options, Shows, StartError, attach};
-use pillion_web::Asked;
+use pillion_web::{Asked, Settings};
 
 use crate::args::Roots;
 use crate::failure::{Failure, Kind};
@@ -31,6 +32,10 @@ pub struct Args {
     /// Print a new address of the page that runs, for another browser
     #[arg(long)]
     url: bool,
+
+    /// Started by the review, which holds standard input open: the page ends with it, or some time after its last tab
+    #[arg(long, hide = true)]
+    from_review: bool,
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
@@ -48,6 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return Err(failure.hint("`pillion web` starts one.").into());
     }
     let (front, web) = pillion_web::channel();
+    let review = front.clone();
     let options = Options {
         environment: Environment::current(),
         editor_pid: std::process::id(),
@@ -63,8 +69,20 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if let Some(mismatch) = companion.mismatch() {
         stderr::warn(mismatch);
     }
+    if args.from_review {
+        spawn("review", move || {
+            let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+            review.leave();
+        })
+        .context("cannot start a thread")?;
+    }
+    let settings = Settings {
+        roots,
+        opens: !args.no_open,
+        ends_unseen: args.from_review,
+    };
     let mut printed = Ok(());
-    web.run(companion.handle(), roots, !args.no_open, |address| {
+    web.run(companion.handle(), settings, |address| {
         printed = print(address);
     })
     .context("cannot serve the page")?;
@@ -79,7 +97,9 @@ fn print(address: &str) -> anyhow::Result<()> {
         .context("cannot print the address")?;
     let environment = Environment::current();
     if let Some(tunnel) = pillion_web::tunnel(&environment, address) {
-        stderr::print(format_args!("from your own machine: {tunnel}, then open that address there"));
+        stderr::print(format_args!(
+            "from your own machine: {tunnel}, then open that address there"
+        ));
     }
     Ok(())
 }

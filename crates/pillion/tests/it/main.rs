@@ -67,3 +67,5 @@ mod terminal;
 #[path = "../shared/texts.rs"]
 mod texts;
 mod vscode;
+#[cfg(unix)]
+mod web;

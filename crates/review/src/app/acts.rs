@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
-use pillion_judge::act::{Act, Guard, Place};
 use pillion_judge::DECIDING;
+use pillion_judge::act::{Act, Guard, Place};
 use pillion_judge::proposal::NotText;
 use pillion_judge::rows::Layout;
 use pillion_protocol::ReviewChoice;
@@ -111,6 +111,7 @@ impl App {
             (_, Place::History) => self.on_history_act(act),
             (_, Place::Notes) => self.on_notes_act(act, now),
             (Act::Pane, _) => self.toggle_pane(now),
+            (Act::Web, _) => self.effects.push(Effect::Web),
             (Act::Mouse, _) => self.toggle_mouse(now),
             (_, Place::List) => self.on_list_act(act, press, now),
             (Act::Mode, _) => self.choose_mode(answered, now),

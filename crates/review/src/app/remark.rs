@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use pillion_judge::DECIDING;
 use pillion_judge::HunkNote;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
 use pillion_view::{DiffId, ProposalKey, Proposed};
-use pillion_judge::DECIDING;
 use tui_input::{Input, InputRequest};
 
 use super::changes::ListedWords;

@@ -20,7 +20,10 @@ pub fn presence(app: &App, theme: &Theme) -> Vec<Span<'static>> {
     for kind in app.here().kinds() {
         let name = kind.display_name();
         let here = app.here().connected(kind);
-        let away = app.here().proposing(Proposer::Agent(kind)).saturating_sub(here);
+        let away = app
+            .here()
+            .proposing(Proposer::Agent(kind))
+            .saturating_sub(here);
         if here > 0 {
             push(&mut spans, "● ", theme.good, counted(name, here));
         }

@@ -1,0 +1,714 @@
+//! `pillion web`, without a browser: who is let in, and what comes of what a page asks.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, unbounded};
+use pillion_protocol::Dialect;
+use pillion_testkit::{SOON, TestAgent, kill_all_of, pause};
+use serde_json::{Value, json};
+
+use crate::diff::pending;
+use crate::sandbox::{Sandbox, ended, signal};
+
+/// The facts of somebody who has looked for long enough.
+fn looked() -> Value {
+    json!({"drawnMs": 5000, "typed": true, "pausesMs": [5000]})
+}
+
+struct Web {
+    sandbox: Sandbox,
+    child: Child,
+    address: String,
+    cookie: String,
+    events: Option<TcpStream>,
+}
+
+/// An answer: its status, its head and its body.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body)
+            .unwrap_or_else(|_| panic!("{} {:?}", self.status, self.body))
+    }
+
+    #[track_caller]
+    fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}\n{}", self.head, self.body);
+        self
+    }
+}
+
+/// One request over a connection of its own.
+fn request(port: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    if headers.iter().all(|(name, _)| *name != "Host") {
+        head += &format!("Host: 127.0.0.1:{port}\r\n");
+    }
+    for (name, value) in headers {
+        head += &format!("{name}: {value}\r\n");
+    }
+    if method != "GET" && headers.iter().all(|(name, _)| *name != "Content-Length") {
+        head += &format!("Content-Length: {}\r\n", body.len());
+    }
+    // Whoever is refused early closes.
+    let _ = stream.write_all(format!("{head}\r\n{body}").as_bytes());
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
+    Answer {
+        status: status.unwrap_or_default(),
+        head: head.to_ascii_lowercase(),
+        body: body.to_owned(),
+    }
+}
+
+impl Web {
+    /// The page, opened by whoever has its token.
+    fn new() -> Self {
+        let mut web = Self::closed(Sandbox::new());
+        web.cookie = web.open();
+        web
+    }
+
+    fn closed(sandbox: Sandbox) -> Self {
+        let (child, address) = start(&sandbox);
+        let cookie = String::new();
+        let events = None;
+        Self {
+            sandbox,
+            child,
+            address,
+            cookie,
+            events,
+        }
+    }
+
+    fn port(&self) -> &str {
+        let port = self.address.strip_prefix("http://127.0.0.1:").unwrap();
+        port.split('/').next().unwrap()
+    }
+
+    fn token(&self) -> String {
+        let (_, token) = self.address.split_once('#').unwrap();
+        json!({"token": token}).to_string()
+    }
+
+    /// Trades the token for the cookie.
+    fn open(&self) -> String {
+        let answer = self
+            .bare("POST", "/session", &[JSON], &self.token())
+            .expect(204);
+        let cookie = answer
+            .head
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "));
+        let cookie = cookie.unwrap();
+        for part in ["httponly", "samesite=strict", "path=/"] {
+            assert!(cookie.contains(part), "{cookie}");
+        }
+        cookie.split(';').next().unwrap().to_owned()
+    }
+
+    fn bare(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        request(self.port(), method, path, headers, body)
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        let headers = [("Cookie", &*self.cookie), TAB];
+        self.bare("GET", path, &headers, "")
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        let headers = [("Cookie", &*self.cookie), TAB, JSON];
+        self.bare("POST", path, &headers, &body.to_string())
+    }
+
+    /// The events of a tab from now on, as `name data`.
+    fn tab(&mut self, name: &str) -> Receiver<(String, Value)> {
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port())).unwrap();
+        let (port, cookie) = (self.port(), &self.cookie);
+        let head = format!(
+            "GET /events?tab={name} HTTP/1.1\r\nHost: localhost:{port}\r\nCookie: {cookie}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let (told, events) = unbounded();
+        let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        std::thread::spawn(move || {
+            let mut name = String::new();
+            for line in lines.map_while(Result::ok) {
+                if let Some(event) = line.strip_prefix("event: ") {
+                    event.clone_into(&mut name);
+                } else if let Some(data) = line.strip_prefix("data: ") {
+                    let data = serde_json::from_str(data).unwrap();
+                    if told.send((name.clone(), data)).is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+        self.events = Some(stream);
+        next(&events, "all", |_| true);
+        events
+    }
+
+    /// The browser closes all tabs.
+    fn close_tabs(&mut self) {
+        if let Some(stream) = self.events.take() {
+            stream.shutdown(std::net::Shutdown::Both).unwrap();
+        }
+    }
+
+    /// A `pillion diff` of a file, once a tab shows it.
+    fn propose(
+        &self,
+        events: &Receiver<(String, Value)>,
+        file: &str,
+        text: &str,
+    ) -> (Child, Value) {
+        let args = ["diff", "--json", file];
+        let mut child = self
+            .sandbox
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
+        let diff = next(events, "diff", |diff| {
+            diff["shown"] == file && diff["isComparing"] == false
+        });
+        (child, diff)
+    }
+
+    fn see_all(&self, diff: &Value) {
+        let lines = [0, 1_000_000];
+        let seen = json!({"g": diff["g"], "left": [lines], "right": [lines]});
+        let path = format!("/diffs/{}/seen", diff["id"]);
+        assert_eq!(self.post(&path, &seen).expect(200).json()["unseen"], 0);
+    }
+
+    fn decide(&self, diff: &Value, more: Value) -> Answer {
+        let mut body = json!({"g": diff["g"], "revision": diff["revision"], "seen": looked()});
+        for (name, value) in more.as_object().unwrap() {
+            body[name] = value.clone();
+        }
+        self.post(&format!("/diffs/{}/decide", diff["id"]), &body)
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        kill_all_of(&self.sandbox.home);
+    }
+}
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+const TAB: (&str, &str) = ("X-Pillion-Tab", "one");
+
+/// Starts a page; it and its address.
+fn start(sandbox: &Sandbox) -> (Child, String) {
+    let mut web = sandbox.command(["web", "--no-open"]);
+    let mut child = web
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut address = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut address)
+        .unwrap();
+    assert!(address.starts_with("http://127.0.0.1:"), "{address}");
+    (child, address.trim_end().to_owned())
+}
+
+/// The next event of this name that is as it should be.
+#[track_caller]
+fn next(events: &Receiver<(String, Value)>, name: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+    let until = Instant::now() + SOON;
+    loop {
+        let (found, data) = events.recv_deadline(until).expect("it comes");
+        if found == name && is_it(&data) {
+            return data;
+        }
+    }
+}
+
+fn answer(child: Child) -> (Option<i32>, Value) {
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    (output.status.code(), json)
+}
+
+#[test]
+fn the_door_of_the_page_lets_in_its_own_page_and_nobody_else() {
+    let web = Web::closed(Sandbox::new());
+    let page = web.bare("GET", "/", &[], "").expect(200);
+    for header in [
+        "cache-control:",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "cross-origin-opener-policy: same-origin",
+        "cross-origin-resource-policy: same-origin",
+        "require-trusted-types-for 'script'; trusted-types 'none'",
+        "frame-ancestors 'none'",
+    ] {
+        assert!(page.head.contains(header), "{header}: {}", page.head);
+    }
+    assert!(!page.head.contains("unsafe"), "{}", page.head);
+    let tag = page
+        .head
+        .lines()
+        .find_map(|line| line.strip_prefix("etag: "))
+        .unwrap();
+    web.bare("GET", "/", &[("If-None-Match", tag)], "")
+        .expect(304);
+    // Under other names of loopback and other ports, as a forwarded one; and navigated to from a file.
+    for header in [
+        ("Host", "localhost:9000"),
+        ("Host", "[::1]"),
+        ("Sec-Fetch-Site", "cross-site"),
+    ] {
+        web.bare("GET", "/", &[header], "").expect(200);
+    }
+    for host in ["evil.test", "127.0.0.1.evil.test:80", "10.0.0.1", ""] {
+        web.bare("GET", "/", &[("Host", host)], "").expect(421);
+        web.bare("POST", "/session", &[("Host", host), JSON], &web.token())
+            .expect(421);
+    }
+    let (own, port) = (format!("http://127.0.0.1:{}", web.port()), web.port());
+    for header in [
+        ("Origin", "http://evil.test"),
+        ("Origin", "null"),
+        ("Origin", "http://localhost:1"),
+        ("Origin", &own.replace("http:", "https:")),
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Site", "same-site"),
+    ] {
+        web.bare("POST", "/session", &[header, JSON], &web.token())
+            .expect(403);
+    }
+    for path in [
+        "/events?tab=one",
+        "/keys",
+        "/turns",
+        "/diffs/1/rows?g=1",
+        "/search?q=a",
+        "/nothing",
+    ] {
+        web.bare("GET", path, &[TAB], "").expect(401);
+        web.bare(
+            "GET",
+            path,
+            &[TAB, ("Cookie", &format!("pillion-{port}=0"))],
+            "",
+        )
+        .expect(401);
+    }
+    let guess = json!({"token": "0".repeat(48)}).to_string();
+    web.bare("POST", "/session", &[JSON], &guess).expect(403);
+    let opened = web.bare("POST", "/session", &[JSON, ("Origin", &own)], &web.token());
+    let cookie = opened.expect(204).head;
+    web.bare("POST", "/session", &[JSON], &web.token())
+        .expect(403);
+    let cookie = cookie
+        .lines()
+        .find_map(|line| line.strip_prefix("set-cookie: "))
+        .unwrap();
+    let cookie = ("Cookie", cookie.split(';').next().unwrap());
+    web.bare("GET", "/keys", &[cookie, TAB], "").expect(200);
+    // What a form can send is refused, and so is a tab without a name.
+    let form = ("Content-Type", "text/plain");
+    web.bare("POST", "/sendNotes", &[cookie, TAB, form], "{}")
+        .expect(415);
+    web.bare("POST", "/sendNotes", &[cookie, JSON], "{}")
+        .expect(400);
+    web.bare("GET", "/keys", &[cookie], "").expect(400);
+    web.bare(
+        "GET",
+        "/keys",
+        &[cookie, TAB, ("Origin", "http://evil.test")],
+        "",
+    )
+    .expect(403);
+    web.bare("PUT", "/keys", &[cookie, TAB, JSON], "{}")
+        .expect(405);
+    web.bare("GET", "/nothing", &[cookie, TAB], "").expect(404);
+    web.bare("POST", "/diffs/1/undo", &[cookie, TAB, JSON], "{")
+        .expect(400);
+    web.bare("POST", "/diffs/1/undo", &[cookie, TAB, JSON], "{\"g\":1}")
+        .expect(404);
+    let long = ("Content-Length", "67108865");
+    web.bare("POST", "/sendNotes", &[cookie, TAB, JSON, long], "{}")
+        .expect(413);
+}
+
+#[test]
+fn silent_connections_keep_nobody_out_of_the_page() {
+    let web = Web::new();
+    let silent: Vec<_> = (0..100)
+        .map(|_| TcpStream::connect(format!("127.0.0.1:{}", web.port())).unwrap())
+        .collect();
+    let started = Instant::now();
+    while web.get("/keys").status != 200 {
+        assert!(started.elapsed() < SOON);
+        pause(started);
+    }
+    drop(silent);
+}
+
+#[test]
+fn in_the_page_a_hunk_is_left_out_and_a_text_edited_and_accepted_as_it_stands() {
+    let mut web = Web::new();
+    let events = web.tab("one");
+    let lines: Vec<_> = (1..=60).map(|line| format!("line {line}\n")).collect();
+    let path = web.sandbox.home.file("a.txt", lines.concat());
+    let proposed = lines.concat().replace("line 3\n", "line <three>\u{202e}\n");
+    let proposed = proposed
+        .replace("line 30\n", "")
+        .replace("line 60\n", "line sixty\n");
+    let (asking, diff) = web.propose(&events, "a.txt", &proposed);
+    assert_eq!(
+        (&diff["agent"], &diff["does"], &diff["removed"]),
+        (&json!("Pillion"), &json!("proposes"), &json!(3))
+    );
+    let rows = web
+        .get("/diffs/1/rows?g=2&layout=split&from=0&to=9")
+        .expect(200)
+        .json();
+    assert_eq!(rows["total"], 19, "{rows}");
+    assert_eq!(rows["hunks"], json!([[2, 3], [10, 11], [18, 19]]));
+    let changed = &rows["rows"][2]["changed"];
+    assert_eq!(changed["right"]["text"], "line <three>⟨U+202E⟩", "{rows}");
+    assert_eq!(changed["right"]["replaced"], json!([[12, 20]]));
+    assert_eq!(
+        rows["rows"][6],
+        json!({"fold": {"left": 6, "right": 6, "lines": 20, "gap": 3}})
+    );
+    let unfolded = web
+        .get("/diffs/1/rows?g=2&layout=split&from=6&to=8&unfold=3.1.0")
+        .json();
+    assert_eq!(unfolded["rows"][0]["same"]["right"]["text"], "line 7");
+    let colours = web
+        .get("/diffs/1/colours?g=2&left=0-5&right=0-5")
+        .expect(200)
+        .json();
+    assert_eq!(colours["g"], 2);
+    let text = web
+        .get("/diffs/1/text?g=2&hunk=2&side=after")
+        .expect(200)
+        .json();
+    assert_eq!(text["text"], "line sixty\n");
+    // Nobody has seen anything yet.
+    let unseen = web
+        .decide(&diff, json!({"decision": "accept"}))
+        .expect(200)
+        .json();
+    assert_eq!(
+        (&unseen["settled"], &unseen["asks"]),
+        (&json!(false), &json!(true)),
+        "{unseen}"
+    );
+    let said = unseen["message"].as_str().unwrap();
+    assert!(
+        said.starts_with("3 of 3 changes have not been on the screen"),
+        "{said}"
+    );
+    // One hunk is left out, another edited.
+    let toggled = web
+        .post("/diffs/1/toggle", &json!({"g": 2, "hunk": 1}))
+        .expect(200)
+        .json();
+    assert_eq!(toggled["g"], 3);
+    let stale = web
+        .post("/diffs/1/toggle", &json!({"g": 2, "hunk": 0}))
+        .expect(409)
+        .json();
+    assert_eq!(
+        (&stale["code"], &stale["now"]["g"]),
+        (&json!("stale"), &json!(3))
+    );
+    let edit = json!({"g": 3, "hunk": 2, "text": "line 60, mine\nand one more"});
+    web.post("/diffs/1/edit", &edit).expect(200);
+    let diff = next(&events, "diff", |it| {
+        it["isComparing"] == false && it["added"] == 3
+    });
+    let undone = web
+        .post("/diffs/1/undo", &json!({"g": diff["g"]}))
+        .expect(200)
+        .json();
+    assert_eq!(undone["message"], "your edit was undone · Z redoes it");
+    let redone = web
+        .post("/diffs/1/redo", &json!({"g": undone["g"]}))
+        .expect(200)
+        .json();
+    let note = json!({"g": redone["g"], "lines": [2, 3], "text": "why three?"});
+    web.post("/diffs/1/note", &note).expect(200);
+    let diff = next(&events, "diff", |it| {
+        it["remarks"][0]["text"] == "why three?"
+    });
+    assert_eq!(diff["remarks"][0]["place"], "line 3");
+    let found = web.get("/search?q=MINE").json();
+    assert_eq!(found["hits"], json!([]), "it has capitals");
+    let found = web.get("/search?q=mine").json();
+    assert_eq!(found["hits"][0]["at"], json!([9, 13]), "{found}");
+    web.see_all(&diff);
+    // The other tab has seen nothing of that.
+    let other = [("Cookie", &*web.cookie), ("X-Pillion-Tab", "two"), JSON];
+    let body = json!({"g": diff["g"], "revision": 1, "decision": "accept", "seen": looked()});
+    let unseen = web
+        .bare("POST", "/diffs/1/decide", &other, &body.to_string())
+        .json();
+    assert_eq!(unseen["settled"], false, "{unseen}");
+    let ruled = web
+        .decide(&diff, json!({"decision": "accept"}))
+        .expect(200)
+        .json();
+    assert_eq!(ruled["settled"], true, "{ruled}");
+    let gone = next(&events, "gone", |_| true);
+    assert!(
+        gone["words"]
+            .as_str()
+            .unwrap()
+            .starts_with("accepted a.txt"),
+        "{gone}"
+    );
+    let late = web.decide(&diff, json!({"decision": "reject"}));
+    assert_eq!(late.expect(404).json()["code"], "notPending");
+    let (code, answer) = answer(asking);
+    let expected = lines.concat().replace("line 3\n", "line <three>\u{202e}\n");
+    let expected = expected.replace("line 60\n", "line 60, mine\nand one more");
+    assert_eq!((code, &answer["content"]), (Some(0), &json!(expected)));
+    assert_eq!(answer["notes"][0]["text"], "why three?");
+    assert_eq!(fs::read_to_string(path).unwrap(), lines.concat(), "C5.9");
+}
+
+#[test]
+fn a_rejection_in_the_page_says_why_and_drops_edits_only_if_that_is_meant() {
+    let mut web = Web::new();
+    let events = web.tab("one");
+    let (asking, diff) = web.propose(&events, "new.txt", "a\n");
+    web.see_all(&diff);
+    let edit = json!({"g": diff["g"], "text": "mine\n"});
+    web.post("/diffs/1/edit", &edit).expect(200);
+    let diff = next(&events, "diff", |it| {
+        it["isComparing"] == false && it["g"] != diff["g"]
+    });
+    let reject = json!({"decision": "reject", "reason": "use the table"});
+    let asked = web.decide(&diff, reject.clone()).expect(200).json();
+    assert_eq!(
+        (&asked["code"], &asked["asks"]),
+        (&json!("dropsEdits"), &json!(true)),
+        "{asked}"
+    );
+    let mut answers = looked();
+    answers["answers"] = json!(true);
+    let mut meant = reject;
+    meant["seen"] = answers;
+    let ruled = web.decide(&diff, meant).expect(200).json();
+    assert_eq!(ruled["settled"], true, "{ruled}");
+    let (code, answer) = answer(asking);
+    assert_eq!(
+        (code, &answer["notes"][0]["text"]),
+        (Some(1), &json!("use the table"))
+    );
+}
+
+#[test]
+fn a_page_that_nobody_has_open_keeps_nothing_waiting_and_closing_it_rejects_nothing() {
+    let mut web = Web::new();
+    let refused = web.sandbox.run_with_input(["diff", "new.txt"], b"a\n");
+    assert!(
+        refused.stderr.contains("the page is open in no browser"),
+        "{}",
+        refused.report()
+    );
+    let events = web.tab("one");
+    let (asking, diff) = web.propose(&events, "new.txt", "a\n");
+    web.close_tabs();
+    let started = Instant::now();
+    // Nothing that comes now is shown there.
+    while !web
+        .sandbox
+        .run_with_input(["diff", "other.txt"], b"a\n")
+        .stderr
+        .contains("no browser")
+    {
+        assert!(started.elapsed() < SOON);
+    }
+    assert_eq!(
+        pending(&web.sandbox, 1)[0]["path"],
+        json!(web.sandbox.home.workspace().join("new.txt"))
+    );
+    let _events = web.tab("one");
+    web.see_all(&diff);
+    web.decide(&diff, json!({"decision": "accept"})).expect(200);
+    assert_eq!(answer(asking).1["content"], "a\n");
+}
+
+#[test]
+fn what_an_agent_has_started_sees_nothing_of_the_page() {
+    let sandbox = Sandbox::new();
+    let script = "\"$0\" web --no-open >../address 2>&1 &";
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell
+        .args(["-c", script])
+        .arg(env!("CARGO_BIN_EXE_pillion"))
+        .env_clear();
+    shell
+        .envs(sandbox.home.env().iter())
+        .current_dir(sandbox.home.workspace());
+    assert!(shell.status().unwrap().success());
+    let file = sandbox.home.workspace().join("../address");
+    let started = Instant::now();
+    let address = loop {
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        if text.ends_with('\n') {
+            break text.trim_end().to_owned();
+        }
+        assert!(started.elapsed() < SOON, "{text}");
+        pause(started);
+    };
+    let agent = TestAgent::find(&sandbox.home, Dialect::GeminiCli);
+    let port = address
+        .strip_prefix("http://127.0.0.1:")
+        .unwrap()
+        .split('/')
+        .next()
+        .unwrap();
+    let token = address.split_once('#').unwrap().1;
+    let body = json!({"token": token}).to_string();
+    // This process is the agent.
+    let refused = request(port, "POST", "/session", &[JSON], &body)
+        .expect(403)
+        .json();
+    assert_eq!(refused["code"], "byAgent");
+    let said = refused["message"].as_str().unwrap();
+    assert!(
+        said.contains("was started by Gemini CLI") && said.contains("from the desktop"),
+        "{said}"
+    );
+    // The token is as good as before for the person.
+    let dial = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/{port}; printf 'POST /session HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\nContent-Type: application/json\\r\\nContent-Length: {}\\r\\n\\r\\n%s' '{body}' >&3; cat <&3",
+        body.len()
+    );
+    let opened = sandbox.home.run_as_person(&["bash", "-c", &dial]);
+    assert!(
+        opened.stdout.contains("204 No Content"),
+        "{}{}",
+        opened.stdout,
+        opened.stderr
+    );
+    let cookie = opened
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("set-cookie: "));
+    let cookie = cookie.unwrap().split(';').next().unwrap();
+    for path in ["/keys", "/turns", "/events?tab=one"] {
+        let refused = request(port, "GET", path, &[("Cookie", cookie), TAB], "").expect(403);
+        assert_eq!(refused.json()["code"], "byAgent", "{path}");
+    }
+    drop(agent);
+    kill_all_of(&sandbox.home);
+}
+
+#[test]
+fn what_was_written_is_looked_at_and_taken_back_in_the_page() {
+    let mut web = Web::new();
+    let home = &web.sandbox.home;
+    let path = home.file("a.txt", "before\n");
+    let turn = home.agents_turn("change it", |root| {
+        fs::write(root.join("a.txt"), "after\n").unwrap();
+    });
+    let events = web.tab("one");
+    let list = web.get("/turns").expect(200).json();
+    let change = list["turns"][0]["changes"][0].clone();
+    assert_eq!(change["id"], format!("{turn}.1"), "{list}");
+    let look = format!("/turns/{turn}.1/look");
+    assert_eq!(web.post(&look, &json!({})).expect(200).json()["done"], true);
+    let diff = next(&events, "diff", |it| {
+        it["written"] == change["id"] && it["isComparing"] == false
+    });
+    assert_eq!(diff["does"], "has written");
+    // A row that has just come under the key is not meant.
+    let row = |ms: u64| json!({"revision": change["revision"], "restedMs": ms, "isChosen": true});
+    let back = format!("/turns/{turn}.1/takeBack");
+    assert_eq!(web.post(&back, &row(0)).json()["done"], false);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "after\n");
+    let done = web.post(&back, &row(5000)).expect(200).json();
+    assert_eq!(done["done"], true, "{done}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "before\n");
+    next(&events, "gone", |it| it["id"] == diff["id"]);
+    let done = web.post("/turns/-/undo", &json!({})).expect(200).json();
+    assert_eq!(done["done"], true, "{done}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "after\n");
+}
+
+#[test]
+fn a_second_page_is_another_address_of_the_first_and_the_next_one_has_its_port() {
+    let web = Web::closed(Sandbox::new());
+    let other = web.sandbox.run(["web", "--url"]).expect(0).stdout;
+    assert_eq!(other.split('#').next(), web.address.split('#').next());
+    assert_ne!(other.trim_end(), web.address);
+    let again = web.sandbox.run(["web", "--no-open"]).expect(0).stdout;
+    assert_eq!(again.split('#').next(), web.address.split('#').next());
+    let port = web.port().to_owned();
+    let sandbox = &web.sandbox;
+    signal(&web.child, "TERM");
+    let started = Instant::now();
+    while sandbox.run(["web", "--url"]).code == Some(0) {
+        assert!(started.elapsed() < SOON);
+        pause(started);
+    }
+    let none = sandbox.run(["web", "--url"]);
+    none.expect_error(1, "no page of this workspace runs", "starts one");
+    let (mut child, address) = start(sandbox);
+    assert!(
+        address.starts_with(&format!("http://127.0.0.1:{port}/#")),
+        "{address}"
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn ctrl_c_leaves_the_page_as_the_key_does_in_the_review() {
+    let mut web = Web::new();
+    let events = web.tab("one");
+    let (asking, _) = web.propose(&events, "new.txt", "a\n");
+    signal(&web.child, "INT");
+    let mut said = String::new();
+    let mut stderr = BufReader::new(web.child.stderr.take().unwrap());
+    stderr.read_line(&mut said).unwrap();
+    assert!(
+        said.contains("1 pending diff") && said.contains("Ctrl-C again leaves"),
+        "{said}"
+    );
+    assert!(web.child.try_wait().unwrap().is_none());
+    signal(&web.child, "INT");
+    next(&events, "end", |_| true);
+    assert_eq!(ended(&mut web.child), Some(0));
+    let output = asking.wait_with_output().unwrap();
+    assert_ne!(output.status.code(), Some(0));
+}
