@@ -1,5 +1,6 @@
 //! What tabs ask: rows and texts, acts on pending diffs and decisions about them, and what was written.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -321,9 +322,12 @@ impl Page {
         let Some(view) = self.views.find_mut(id) else {
             return Err(failed(Stale::NotPending.to_string()));
         };
+        let hunk = note.hunk.and_then(|hunk| view.proposal.hunks().get(hunk));
+        let removed = note.removed;
+        let removed = removed.filter(|line| hunk.is_some_and(|hunk| hunk.before.contains(line)));
         let length = view.proposal.after().len().max(1);
         let on = match (note.hunk, note.lines) {
-            (Some(hunk), _) => view.note_on_hunk(hunk, note.removed),
+            (Some(hunk), _) => view.note_on_hunk(hunk, removed),
             (None, Some((from, to))) => {
                 let from = from.min(length - 1);
                 Some(view.note_at(from..to.clamp(from + 1, length)))
@@ -338,13 +342,7 @@ impl Page {
         self.said(note.g, None, Tone::Good)
     }
 
-    fn colour(
-        &mut self,
-        id: DiffId,
-        left: std::ops::Range<usize>,
-        right: std::ops::Range<usize>,
-        respond: Respond,
-    ) {
+    fn colour(&mut self, id: DiffId, left: Range<usize>, right: Range<usize>, respond: Respond) {
         let Some(view) = self.views.find(id) else {
             return;
         };
@@ -361,8 +359,8 @@ impl Page {
             before,
             after,
             below_folds: below.filter(|line| right.contains(line)).collect(),
-            left,
-            right,
+            left: within(left, view.proposal.before().len()),
+            right: within(right, view.proposal.after().len()),
             g: view.g,
             respond,
         });
@@ -654,4 +652,10 @@ fn chosen(respond: Respond) -> Reply<Chosen, Unasked> {
         let Chosen { done, message } = chosen;
         respond.json(&wire::Done { done, message });
     })
+}
+
+/// The part of these lines that a text of so many has.
+fn within(lines: Range<usize>, count: usize) -> Range<usize> {
+    let end = lines.end.min(count);
+    lines.start.min(end)..end
 }

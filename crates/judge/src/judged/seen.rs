@@ -99,7 +99,11 @@ impl Judged {
 
     /// Notes that these lines are on a screen, as a whole.
     pub fn see_lines(&mut self, side: Side, lines: Range<usize>) {
-        self.seen.lines.of_mut(side).add(lines);
+        let end = lines.end.min(self.proposal.side(side).len());
+        if lines.start >= end || !self.is_followed() {
+            return;
+        }
+        self.seen.lines.of_mut(side).add(lines.start..end);
         for hunk in 0..self.proposal.hunks().len() {
             self.see_hunk(hunk);
         }
