@@ -10,6 +10,7 @@ mod hung_disk;
 mod keys;
 mod merged;
 mod notes;
+mod page;
 mod plain;
 mod saves;
 mod sets;
