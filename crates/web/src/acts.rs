@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use http::StatusCode;
 use pillion_judge::act::{GROUPS, Guard, Place};
 use pillion_judge::history::Past;
 use pillion_judge::proposal::Side;
@@ -20,7 +19,7 @@ use pillion_view::{Choice, Chosen, DiffId, ProposalKey, Proposed, Reply, Ruling,
 
 use crate::Input;
 use crate::colours::Wanted;
-use crate::door::{Refused, refused};
+use crate::door::{Refused, StatusCode, refused};
 use crate::page::{Page, seen_now};
 use crate::routes::{Call, OfDiff, TurnDo};
 use crate::rows::{self, Arranged};

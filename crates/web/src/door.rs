@@ -4,8 +4,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+pub(crate) use http::StatusCode;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, ORIGIN};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 use pillion_discovery::private_file::random_name;
 use pillion_protocol::Token;
 use pillion_system::lock;

@@ -22,7 +22,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, SendError, Sender};
-use hyper::body::Bytes;
 use pillion_discovery::Environment;
 use pillion_judge::{Compared, source};
 use pillion_text::stderr;
@@ -41,8 +40,8 @@ enum Input {
     /// A tab asks.
     Call(String, Box<routes::Call>, server::Respond),
     /// A tab is open, and is told events from now on.
-    Tab(String, UnboundedSender<Bytes>),
-    TabGone(String, UnboundedSender<Bytes>),
+    Tab(String, UnboundedSender<server::Told>),
+    TabGone(String, UnboundedSender<server::Told>),
     Compared(Box<Compared>),
     Source(source::Answer),
     /// The gate has ruled.

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
-use hyper::body::Bytes;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{Environment, kept_text};
 use pillion_judge::history::Past;
@@ -32,7 +31,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::colours::{self, Wanted};
 use crate::rows::Arranged;
-use crate::server;
+use crate::server::{self, Told};
 use crate::wire::{self, Event, Tone};
 use crate::{Input, Settings};
 pub(crate) use state::seen_now;
@@ -127,7 +126,7 @@ pub(crate) struct Page {
     pub(crate) companion: Handle,
     pub(crate) inputs: Sender<Input>,
     pub(crate) views: Pending<Shown>,
-    tabs: HashMap<String, UnboundedSender<Bytes>>,
+    tabs: HashMap<String, UnboundedSender<Told>>,
     pub(crate) sources: Sources<OnDisk>,
     compare: Worker<Job>,
     pub(crate) colours: Worker<Wanted>,
@@ -523,7 +522,7 @@ impl Page {
         }
     }
 
-    fn tab_came(&mut self, tab: String, events: UnboundedSender<Bytes>) {
+    fn tab_came(&mut self, tab: String, events: UnboundedSender<Told>) {
         let has_tabs = !self.tabs.is_empty();
         self.tabs.insert(tab.clone(), events);
         self.unseen_since = None;
@@ -555,7 +554,7 @@ impl Page {
     }
 
     /// A tab is gone. Nothing is rejected by that; what comes now waits for no page that nobody has.
-    fn tab_went(&mut self, tab: &str, events: &UnboundedSender<Bytes>) {
+    fn tab_went(&mut self, tab: &str, events: &UnboundedSender<Told>) {
         if self.tabs.get(tab).is_some_and(|it| it.same_channel(events)) {
             self.tabs.remove(tab);
             if self.tabs.is_empty() {

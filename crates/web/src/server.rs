@@ -64,6 +64,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
     img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
 
+/// An event as it is sent to a tab.
+pub(crate) type Told = Bytes;
+
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// What the state of the page answers to a call: JSON, or why not.
