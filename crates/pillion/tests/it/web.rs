@@ -663,6 +663,38 @@ fn what_was_written_is_looked_at_and_taken_back_in_the_page() {
     let done = web.post("/turns/-/undo", &json!({})).expect(200).json();
     assert_eq!(done["done"], true, "{done}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "after\n");
+    // What was decided is listed, and read.
+    let history = web.get("/history").expect(200).json();
+    assert_eq!(history["items"][0]["shown"], "a.txt", "{history}");
+    let item = web.get("/history/0").expect(200).json();
+    let lines = item["lines"].to_string();
+    assert!(
+        lines.contains("-before") && lines.contains("+after"),
+        "{item}"
+    );
+    web.get("/history/7").expect(404);
+    // Nobody is here who could do this, and it says so.
+    for (path, body) in [
+        ("/sendNotes", json!({})),
+        ("/review", json!({"choice": "always"})),
+    ] {
+        let done = web.post(path, &body).expect(200).json();
+        assert_eq!(done["done"], false, "{path}: {done}");
+        assert!(
+            done["message"].as_str().is_some_and(|it| it.contains(' ')),
+            "{path}: {done}"
+        );
+    }
+    let stage = format!("/turns/{turn}.1/stage");
+    let staged = web.post(&stage, &json!({})).expect(200).json();
+    assert!(
+        staged["message"]
+            .as_str()
+            .is_some_and(|it| it.contains("a.txt")),
+        "{staged}"
+    );
+    web.post("/turns/1.1/words", &json!({"text": "later"}))
+        .expect(200);
 }
 
 #[test]
