@@ -33,12 +33,12 @@ pub fn run(_args: &Args) -> Result<ExitCode> {
     })
 }
 
-/// Installs StyLua, unless it is there already. It runs in the Node of [`npm::install`].
+/// Installs StyLua, unless it is there already. It runs in the Node of [`npm::install`]. Returns its folder.
 ///
 /// # Errors
 /// If npm is not there or fails.
-pub fn install(target: &Path) -> Result<()> {
-    npm::install_locked(Path::new(TOOLS), &folder(target)?, |_| Ok(()))
+pub fn install(target: &Path) -> Result<PathBuf> {
+    npm::install_locked(Path::new(TOOLS), target, "lua", |_| Ok(()))
 }
 
 /// The checks: what is not formatted, and what luacheck says.

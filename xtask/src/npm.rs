@@ -16,6 +16,9 @@ const CLAUDE_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/test
 /// The same for Codex CLI, which has two releases here.
 const CODEX_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm-codex");
 
+/// The same for what drives the browser.
+const BROWSER_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm-browser");
+
 const MANIFEST: &str = "package.json";
 const LOCK: &str = "package-lock.json";
 
@@ -36,15 +39,16 @@ const CODEX_PACKAGES: [(&str, &str); 2] = [
     ("codex-0.171.0-", "package.json"),
 ];
 
+/// The package of [`install_browser`] that there is one of for each platform.
+const BROWSER_PACKAGES: [(&str, &str); 1] = [("@typescript/typescript-", "package.json")];
+
 /// Installs the pinned packages, a Node among them, into `npm/` in `target_dir`, unless they are
 /// there already. The folder: what `PILLION_TEST_NPM` is set to for tests.
 ///
 /// # Errors
 /// If npm is not there or fails; its own messages have gone to stderr by then.
 pub fn install(target_dir: &Path) -> Result<PathBuf> {
-    let folder = std::path::absolute(target_dir.join("npm"))?;
-    install_locked(Path::new(SOURCE), &folder, put_node_on_path)?;
-    Ok(folder)
+    install_locked(Path::new(SOURCE), target_dir, "npm", put_node_on_path)
 }
 
 /// Installs Claude Code, opencode and Copilot CLI into `npm-claude/` in `target_dir`, unless they are there already:
@@ -53,11 +57,12 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
 /// # Errors
 /// As [`install`], and if there is no such program for this platform.
 pub fn install_claude(target_dir: &Path) -> Result<PathBuf> {
-    let folder = std::path::absolute(target_dir.join("npm-claude"))?;
-    install_locked(Path::new(CLAUDE_SOURCE), &folder, |modules| {
-        ensure_native_programs(modules, &NATIVE_PROGRAMS)
-    })?;
-    Ok(folder)
+    install_locked(
+        Path::new(CLAUDE_SOURCE),
+        target_dir,
+        "npm-claude",
+        |modules| ensure_native_programs(modules, &NATIVE_PROGRAMS),
+    )
 }
 
 /// Installs both releases of Codex CLI into `npm-codex/` in `target_dir`, unless they are there already: a download of about
@@ -66,11 +71,31 @@ pub fn install_claude(target_dir: &Path) -> Result<PathBuf> {
 /// # Errors
 /// As [`install_claude`].
 pub fn install_codex(target_dir: &Path) -> Result<PathBuf> {
-    let folder = std::path::absolute(target_dir.join("npm-codex"))?;
-    install_locked(Path::new(CODEX_SOURCE), &folder, |modules| {
-        ensure_native_programs(modules, &CODEX_PACKAGES)
-    })?;
-    Ok(folder)
+    install_locked(
+        Path::new(CODEX_SOURCE),
+        target_dir,
+        "npm-codex",
+        |modules| ensure_native_programs(modules, &CODEX_PACKAGES),
+    )
+}
+
+/// Installs what drives Debian's browser, and the checker of types, into `npm-browser/` in `target_dir`, unless they are
+/// there already: 51 MB on the disk. The folder: what `PILLION_TEST_BROWSER` is set to for tests.
+///
+/// # Errors
+/// As [`install_claude`].
+pub fn install_browser(target_dir: &Path) -> Result<PathBuf> {
+    install_locked(
+        Path::new(BROWSER_SOURCE),
+        target_dir,
+        "npm-browser",
+        |modules| ensure_native_programs(modules, &BROWSER_PACKAGES),
+    )
+}
+
+/// Returns true if a test that is ignored for this reason needs [`install_browser`].
+pub fn is_browser_needed(reason: &str) -> bool {
+    reason.contains("the browser")
 }
 
 /// Returns true if a test that is ignored for this reason needs [`install_codex`].
@@ -85,27 +110,29 @@ pub fn is_claude_needed(reason: &str) -> bool {
         .any(|agent| reason.contains(agent))
 }
 
-/// Installs what the manifest and the lock file in `source` say into `folder`, unless it is there
-/// already. `finish` does the rest.
+/// Installs what the manifest and the lock file in `source` say into the folder `name` in `target_dir`, unless it is there
+/// already. `finish` does the rest. Returns the folder.
 ///
 /// # Errors
 /// As [`install`].
 pub fn install_locked(
     source: &Path,
-    folder: &Path,
+    target_dir: &Path,
+    name: &str,
     finish: impl FnOnce(&Path) -> Result<()>,
-) -> Result<()> {
+) -> Result<PathBuf> {
+    let folder = std::path::absolute(target_dir.join(name))?;
     let lock = read(&source.join(LOCK))?;
     let stamp = folder.join(STAMP);
     if fs::read(&stamp).is_ok_and(|installed| installed == lock) {
-        return Ok(());
+        return Ok(folder);
     }
     // All of it: what an interrupted installation left would be taken for installed.
     if folder.exists() {
-        fs::remove_dir_all(folder)
+        fs::remove_dir_all(&folder)
             .with_context(|| format!("cannot remove {}", folder.display()))?;
     }
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     for name in [MANIFEST, LOCK] {
         let bytes = read(&source.join(name))?;
         let to = folder.join(name);
@@ -116,7 +143,7 @@ pub fn install_locked(
     let status = Command::new("npm")
         .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
         .args(["--loglevel", "error"])
-        .current_dir(folder)
+        .current_dir(&folder)
         .stdout(std::io::stderr())
         .status()
         .context("npm did not start (Debian: the package npm)")?;
@@ -126,7 +153,8 @@ pub fn install_locked(
         folder.display()
     );
     finish(&folder.join("node_modules"))?;
-    fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))
+    fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(folder)
 }
 
 /// Npm takes an optional package that it cannot download for one that this platform does not need.

@@ -31,9 +31,11 @@ pub enum User {
     Editors,
     /// The checks of the Lua sources.
     Lua,
+    /// Those with a browser, which need a screen in memory, too.
+    Browser,
 }
 
-const PROGRAMS: [Program; 18] = [
+const PROGRAMS: [Program; 19] = [
     program("tmux", "tmux"),
     // A terminal that answers no questions.
     program("script", "bsdutils"),
@@ -62,6 +64,10 @@ const PROGRAMS: [Program; 18] = [
     Program {
         user: User::Lua,
         ..program("luacheck", "lua-check")
+    },
+    Program {
+        user: User::Browser,
+        ..program("chromium", "chromium")
     },
 ];
 

@@ -7,6 +7,7 @@
 
 mod agent;
 mod barrier;
+mod browser;
 mod claude;
 mod claude_npm;
 pub mod client;
@@ -55,6 +56,7 @@ pub use pillion_testkit_attributes::{
 
 pub use agent::{Agent, AgentKind};
 pub use barrier::pending_diffs;
+pub use browser::{Browser, Tab, Violation};
 pub use claude::{Claude, ClaudeStart, set_up_claude, set_up_claude_in};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
 pub use codex::{Codex, CodexHook, CodexModel, CodexStart};
