@@ -1,1 +1,814 @@
-// The page.
+// The page: what is there, what the person does with it, and what they are told. Rules and sentences are the server's.
+
+import { decideOn, note as notePause } from "./decide.js";
+import { button, byId, el } from "./dom.js";
+import { commandOf, help, keyOf, loadKeys } from "./keys.js";
+import { drawLists, moveItem, counts } from "./list.js";
+import { Refused, enter, get, listen, post, tab } from "./net.js";
+import { ranges } from "./seen.js";
+import { Sheet } from "./sheet.js";
+import { askLine, dialog, keep, showHelp, writing } from "./words.js";
+
+/** @typedef {import("./wire.js").Diff} Diff */
+/** @typedef {import("./wire.js").Tone} Tone */
+
+const state = {
+  /** @type {Diff[]} */
+  diffs: [],
+  /** @type {number | null} */
+  current: null,
+  /** @type {import("./wire.js").Turns | null} */
+  turns: null,
+  /** @type {import("./wire.js").Status | null} */
+  status: null,
+  /** @type {string | null} */
+  version: null,
+  /** @type {string[]} */
+  roots: [],
+  /** What a question is about, and what yes does. @type {((event: Event) => void) | null} */
+  yes: null,
+  /** @type {{ hits: import("./wire.js").Hit[], at: number, more: boolean } | null} */
+  found: null,
+  /** What is drawn, so that it is drawn again only if it is another. */
+  drawn: "",
+  /** The change that is to be shown once it is there. @type {string | null} */
+  wanted: null,
+  /** Generated files that the person wants to see. @type {Set<number>} */
+  opened: new Set(),
+  /** When the list of turns came last: its rows have stood there as they are since then. */
+  turnsSince: 0,
+  isOver: false,
+};
+
+const view = byId("view");
+/** What was told of what was seen, until it has arrived. @type {Promise<unknown>} */
+let telling = Promise.resolve();
+const sheet = new Sheet(view, (diff, g, left, right) => {
+  telling = post(`/diffs/${diff}/seen`, { g, left: ranges(left), right: ranges(right) }).then((seen) => {
+    const known = state.diffs.find((it) => it.id === diff);
+    if (known && known.g === g) {
+      known.seen = seen;
+      if (diff === state.current) sheet.markSeen(seen.hunks);
+      drawSide();
+      drawPlace();
+    }
+  }).catch(() => {});
+});
+
+const current = () => state.diffs.find((diff) => diff.id === state.current) ?? null;
+
+/**
+ * Says a sentence below, whole. A question gets its answer beside it.
+ * @param {string | null | undefined} text
+ * @param {Tone} [tone]
+ * @param {((event: Event) => void) | null} [yes]
+ */
+function say(text, tone = "info", yes = null) {
+  if (text === null || text === undefined) return;
+  state.yes = yes;
+  const message = byId("message");
+  message.className = `grow ${yes || tone === "warning" ? "asks" : ""}`;
+  message.replaceChildren(text);
+  if (yes) message.append(" ", button("Yes", yes, { key: keyOf("answer") }));
+}
+
+/** @param {unknown} why */
+function failed(why) {
+  if (!(why instanceof Refused)) throw why;
+  if (why.now) change(why.now);
+  say(why.message, "warning");
+}
+
+/**
+ * Does something with the current diff as it is on the screen, and says what came of it.
+ * @param {string} what
+ * @param {object} [more]
+ */
+async function act(what, more) {
+  const diff = current();
+  if (!diff || sheet.diff?.id !== diff.id) return false;
+  try {
+    const done = await post(`/diffs/${diff.id}/${what}`, { g: sheet.g, ...more });
+    say(done.message, done.tone);
+    return true;
+  } catch (why) {
+    failed(why);
+    return false;
+  }
+}
+
+// What comes from the server
+
+/** @param {Diff} diff */
+function change(diff) {
+  const at = state.diffs.findIndex((it) => it.id === diff.id);
+  if (at < 0) state.diffs.push(diff);
+  else state.diffs[at] = diff;
+  if (at < 0 && document.hidden) document.title = `● ${document.title}`;
+  if (state.current === null || (diff.written && diff.written === state.wanted)) {
+    state.wanted = null;
+    return select(diff.id);
+  }
+  draw();
+}
+
+/** @param {number | null} id */
+function select(id) {
+  if (state.current !== id) {
+    state.yes = null;
+    sheet.form = null;
+  }
+  state.current = id;
+  draw();
+}
+
+async function loadTurns() {
+  const turns = await get("/turns");
+  if (JSON.stringify(turns) !== JSON.stringify(state.turns)) state.turnsSince = performance.now();
+  state.turns = turns;
+  drawSide();
+}
+
+const heard = {
+  /** @param {import("./wire.js").All} all */
+  all(all) {
+    if (state.version && state.version !== all.version) location.reload();
+    Object.assign(state, { version: all.version, roots: all.roots, diffs: all.diffs, status: all.status });
+    if (!current()) state.current = all.diffs[0]?.id ?? null;
+    if (all.notices.length) say(all.notices.join("\n"), "warning");
+    drawTop();
+    draw();
+    loadTurns().catch(failed);
+  },
+  diff: change,
+  /** @param {import("./wire.js").Gone} gone */
+  gone(gone) {
+    const isHere = state.current === gone.id;
+    const left = isHere && gone.tab !== tab && sheet.form ? " What you were writing is kept, and comes back when the file is proposed again." : "";
+    state.diffs = state.diffs.filter((diff) => diff.id !== gone.id);
+    if (isHere) select(state.diffs.some((diff) => diff.id === gone.next) ? gone.next : state.diffs[0]?.id ?? null);
+    else draw();
+    say(gone.words + left, left ? "warning" : "good");
+    copy(gone.clipboard);
+  },
+  /** @param {import("./wire.js").Status} status */
+  status(status) {
+    state.status = status;
+    drawTop();
+    if (!current()) draw();
+  },
+  turns: () => loadTurns().catch(failed),
+  /** @param {import("./wire.js").Notice} notice */
+  notice: (notice) => say(notice.text, notice.tone),
+  /** @param {import("./wire.js").Notice} notice */
+  end(notice) {
+    state.isOver = true;
+    drawTop();
+    say(notice.text, notice.tone);
+  },
+};
+
+/** @param {string | null} text */
+function copy(text) {
+  if (text) navigator.clipboard.writeText(text).catch(() => say("The browser does not let the page copy.", "warning"));
+}
+
+// Drawing
+
+function drawTop() {
+  const { status, diffs } = state;
+  byId("agents").textContent = (status?.agents ?? []).map((name) => (status?.working.includes(name) ? `${name} (working)` : name)).join(", ")
+    || "no agent is connected";
+  byId("pending").textContent = diffs.length ? `${diffs.length} to review` : "";
+  const mode = byId("mode");
+  mode.hidden = !status?.mode;
+  mode.textContent = status?.mode ?? "";
+  document.title = `${diffs.length ? `(${diffs.length}) ` : ""}Pillion`;
+}
+
+/** @param {boolean} isThere */
+function drawLink(isThere) {
+  const link = byId("link");
+  link.dataset.state = isThere ? "there" : "lost";
+  link.textContent = isThere ? "" : state.isOver ? "Pillion has ended" : "connection lost, trying again";
+}
+
+function drawSide() {
+  drawLists(state.diffs, state.current, state.turns);
+}
+
+function drawPlace() {
+  const diff = current();
+  const seen = diff?.seen.hunks.filter(Boolean).length ?? 0;
+  const found = state.found ? `hit ${state.found.at + 1}/${state.found.hits.length}${state.found.more ? "+" : ""} · ` : "";
+  byId("place").textContent = diff && diff.hunks.length && sheet.diff?.id === diff.id
+    ? `${found}hunk ${sheet.hunkAbove(sheet.cursor) + 1}/${diff.hunks.length} · seen ${seen}/${diff.hunks.length}` : found;
+}
+
+/** @param {Diff} diff */
+function drawHead(diff) {
+  const folder = diff.shown.slice(0, diff.shown.length - diff.name.length);
+  const { written } = diff;
+  /** @type {(word: string, name: string, more?: object) => HTMLElement} */
+  const does = (word, name, more) => button(word, (event) => run(name, event), { key: keyOf(name), ...more });
+  const main = written
+    ? [does("Keep", "accept", { class: "accept" }), button("Take back", () => turn(written, "takeBack"), { class: "reject" }),
+      does("Take back with a reason…", "reason"), does("Leave", "reject")]
+    : [does("Accept", "accept", { class: "accept" }), does("Reject", "reject", { class: "reject" }), does("Reject with a reason…", "reason")];
+  byId("head").replaceChildren(
+    el("div", { class: "title" },
+      el("h2", {}, folder && el("span", { class: "folder" }, folder), diff.name),
+      el("span", {}, ...counts(diff.added, diff.removed)),
+      diff.set && diff.set.of > 1 && el("span", { class: "quiet" }, `${diff.set.place} of ${diff.set.of}`)),
+    el("p", { class: "does" }, `${diff.agent} ${diff.does} ${diff.name}`, diff.written && ` · ${diff.written}`),
+    ...[...diff.facts, ...diff.notes].map((fact) => el("p", { class: "remark" }, fact)),
+    el("div", { id: "acts" }, ...main,
+      diff.takesNoEdits ? null : does("Edit file", "edit"), does("Note on file", "note-file"),
+      diff.canMerge && does("Merge with disk", "merge"),
+      diff.undo[0] > 0 && does("Undo", "undo"), diff.undo[1] > 0 && does("Redo", "redo"),
+      !diff.isOneSided && does(sheet.layout === "split" ? "Unified" : "Side by side", "layout", { class: "plain" }),
+      does(sheet.unfoldsAll ? "Fold" : "Unfold", "unfold", { class: "plain" })));
+  byId("head").hidden = false;
+  byId("phone").replaceChildren(does(written ? "Keep" : "Accept", "accept", { class: "accept" }), button(written ? "Take back…" : "Reject…", (event) => run("reason", event), { class: "reject" }), button("Note", (event) => run("note", event)));
+}
+
+function isNarrow() {
+  return view.clientWidth < 900;
+}
+
+/** Draws what is another since it was drawn last. */
+function draw() {
+  drawTop();
+  drawSide();
+  const diff = current();
+  if (!state.version) return;
+  if (!diff) {
+    sheet.clear();
+    state.drawn = "";
+    byId("head").hidden = true;
+    byId("phone").replaceChildren();
+    const { status } = state;
+    view.replaceChildren(el("div", { class: "empty" }, el("strong", {}, "Nothing to review right now"),
+      [...(status?.waiting ?? []), ...(status?.asking ?? []), ...(status?.warnings ?? []), status?.decided].filter(Boolean).join("\n")
+        || "What agents propose in this folder is shown here before it is written."));
+    drawPlace();
+    return;
+  }
+  sheet.layout = isNarrow() || diff.isOneSided || localStorage.getItem("pillion layout") === "unified" ? "unified" : "split";
+  drawHead(diff);
+  drawPlace();
+  const drawn = JSON.stringify([diff.id, diff.g, diff.remarks, sheet.query()]);
+  if (diff.isComparing || drawn === state.drawn) return;
+  if (diff.isGenerated && !state.opened.has(diff.id)) {
+    sheet.clear();
+    state.drawn = "";
+    view.replaceChildren(el("div", { class: "empty" }, el("strong", {}, "A generated file"),
+      `${diff.name} changes in ${diff.hunks.length === 1 ? "1 hunk" : `${diff.hunks.length} hunks`}.`,
+      el("div", { class: "buttons" }, button("Show it", () => {
+        state.opened.add(diff.id);
+        draw();
+      }))));
+    return;
+  }
+  state.drawn = drawn;
+  sheet.show(diff).then(drawPlace).catch((why) => {
+    if (state.drawn === drawn) state.drawn = "";
+    if (!(why instanceof Refused && why.status === 409 && !why.now)) failed(why);
+  });
+}
+
+/** The rows are asked for in another way: other folds, another layout. */
+function rearrange() {
+  state.drawn = "";
+  draw();
+}
+
+// Deciding
+
+/**
+ * @param {"accept" | "reject"} decision
+ * @param {Event} event
+ * @param {{ reason?: string, answers?: boolean }} [more]
+ * @returns {Promise<boolean>} true if it counts
+ */
+async function decide(decision, event, more = {}) {
+  const diff = current();
+  if (!diff) return false;
+  sheet.seen.flush();
+  await telling;
+  try {
+    const isDrawn = sheet.diff?.id === diff.id;
+    const ruled = await decideOn(diff, decision, event, { ...more, g: isDrawn ? sheet.g : diff.g, drawnMs: isDrawn ? sheet.seen.drawnMs() : null });
+    if (!ruled) return false;
+    const again = ruled.asks ? (/** @type {Event} */ yes) => void decide(decision, yes, { ...more, answers: true }) : null;
+    if (!ruled.settled || ruled.message) say(ruled.message, ruled.settled ? "good" : "warning", again);
+    copy(ruled.clipboard);
+    return ruled.settled;
+  } catch (why) {
+    failed(why);
+    return false;
+  }
+}
+
+function reason() {
+  const diff = current();
+  if (!diff) return;
+  /** @type {number | undefined} */
+  let timer;
+  const title = diff.written ? `Take back ${diff.name}, and say why` : `Reject ${diff.name}, and say why`;
+  const { made, area } = writing({
+    label: title, title, text: diff.reason, key: `reason ${diff.shown}`, word: diff.written ? "Take back" : "Reject", class: "dialog-form",
+    send: async (text, event) => {
+      box.close();
+      return decide("reject", event, { reason: text });
+    },
+    leave: () => box.close(),
+    typed: (text) => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => post(`/diffs/${diff.id}/words`, { text }).catch(() => {}), 300);
+    },
+  });
+  const box = dialog("", made);
+  area.focus();
+}
+
+// Notes and edits
+
+/**
+ * @param {{ lines?: [number, number], removed?: number, old?: string }} on
+ */
+async function writeNote(on) {
+  const diff = current();
+  if (!diff) return;
+  const { lines, removed, old = "" } = on;
+  const place = lines ? `line ${lines[0] + 1}${lines[1] > lines[0] + 1 ? ` to ${lines[1]}` : ""}` : removed !== undefined ? `the removed line ${removed + 1}` : "the file";
+  const { made, area } = writing({
+    label: `Note on ${place} of ${diff.name}`, text: old, key: `note ${diff.shown} ${lines ?? removed ?? ""}`, word: "Save note",
+    send: async (text) => {
+      const isDone = await act("note", { lines, removed, text });
+      if (isDone) sheet.written();
+      return isDone;
+    },
+    leave: () => sheet.written(),
+    more: lines ? [{ word: "Suggest other lines", act: async (to) => {
+      const { text } = await get(`/diffs/${diff.id}/text`, { g: sheet.g, side: "after" });
+      const those = text.split("\n").slice(lines[0], lines[1]).join("\n");
+      to.setRangeText(`\`\`\`suggestion\n${those}\n\`\`\`\n`, to.selectionStart, to.selectionEnd, "end");
+      to.dispatchEvent(new Event("input"));
+      to.focus();
+    } }] : [],
+  });
+  await sheet.write(made, async () => (lines ? sheet.rowOf("right", lines[1] - 1) : removed !== undefined ? sheet.rowOf("left", removed) : 0));
+  area.focus();
+}
+
+function note() {
+  const rows = sheet.selected() ?? [sheet.cursor, sheet.cursor + 1];
+  const on = sheet.linesOf(/** @type {[number, number]} */ (rows));
+  sheet.selectedFrom = null;
+  if (!on) return writeNote({});
+  return writeNote(on.side === "right" ? { lines: on.lines } : { removed: on.lines[0] });
+}
+
+/** @param {number | null} hunk */
+async function edit(hunk) {
+  const diff = current();
+  if (!diff) return;
+  if (diff.takesNoEdits) return say(diff.takesNoEdits, "warning");
+  const query = { g: sheet.g, side: hunk === null ? "accepted" : "after", ...(hunk === null ? {} : { hunk }) };
+  const { text } = await get(`/diffs/${diff.id}/text`, query);
+  const leave = () => (hunk === null ? leaveFile() : sheet.written());
+  const { made, area } = writing({
+    label: hunk === null ? `The text of ${diff.name}` : `Hunk ${hunk + 1} of ${diff.name}`, text, isText: true,
+    key: `text ${diff.shown} ${hunk ?? ""} ${diff.revision}`, word: "Save", class: hunk === null ? "file-text writing" : "writing",
+    send: async (changed) => {
+      const isDone = await act("edit", { ...(hunk === null ? {} : { hunk }), text: changed });
+      if (isDone) leave();
+      return isDone;
+    },
+    leave,
+  });
+  if (hunk === null) {
+    view.replaceWith(made);
+  } else await sheet.write(made, async () => Math.max(0, sheet.hunks[hunk]?.[1] - 1));
+  area.focus();
+  if (hunk === null) area.setSelectionRange(0, 0);
+}
+
+function leaveFile() {
+  document.querySelector(".file-text")?.replaceWith(view);
+  view.focus();
+  rearrange();
+}
+
+// Going about
+
+/** What was not seen yet: the next page of this hunk, another hunk, another diff. */
+async function next() {
+  const diff = current();
+  if (!diff) return;
+  if (state.found) return hit(1);
+  const here = sheet.hunkAt(sheet.cursor);
+  const bottom = view.getBoundingClientRect().bottom;
+  const last = here === null ? null : sheet.element(sheet.hunks[here][1] - 1);
+  if (here !== null && (!last || last.getBoundingClientRect().bottom > bottom + 1)) {
+    view.scrollBy({ top: view.clientHeight - 40 });
+    return sheet.goTo(Math.max(sheet.firstRow(), sheet.cursor + 1), "none");
+  }
+  const isPassed = (/** @type {number} */ hunk) => diff.ignoresWhite && diff.hunks[hunk].white;
+  const after = sheet.hunks.findIndex(([from], hunk) => from > sheet.cursor && !isPassed(hunk));
+  if (after >= 0) return sheet.goTo(sheet.hunks[after][0], "center");
+  const unseen = diff.hunks.findIndex((hunk, at) => !diff.seen.hunks[at] && !hunk.out && !isPassed(at));
+  const other = state.diffs.find((it) => it.id !== diff.id && it.seen.unseen > 0);
+  if (unseen >= 0) return sheet.goTo(sheet.hunks[unseen][0], "center");
+  if (other) return select(other.id);
+  say("All of it has been on the screen.");
+}
+
+function previous() {
+  if (state.found) return hit(-1);
+  const before = sheet.hunks.findLastIndex(([from]) => from < sheet.cursor);
+  if (before >= 0) sheet.goTo(sheet.hunks[before][0], "center");
+}
+
+/** @param {number} by */
+function otherDiff(by) {
+  const at = state.diffs.findIndex((diff) => diff.id === state.current);
+  const to = state.diffs[(at + by + state.diffs.length) % state.diffs.length];
+  if (to) select(to.id);
+}
+
+/** @param {number} by */
+function page(by) {
+  view.scrollBy({ top: by * (view.clientHeight - 40) });
+  requestAnimationFrame(() => sheet.goTo(sheet.firstRow(), "none"));
+}
+
+/**
+ * Shows more lines of the gap beside the cursor, or of this one.
+ * @param {number} above
+ * @param {number} below
+ * @param {number} [gap]
+ */
+function unfold(above, below, gap) {
+  const row = sheet.row(sheet.cursor);
+  const name = gap ?? row?.fold?.gap ?? current()?.hunks[sheet.hunkAbove(sheet.cursor)]?.before[1];
+  if (name === undefined) return;
+  const [a, b] = sheet.gaps.get(name) ?? [0, 0];
+  if (above === Infinity && a >= 1e6) sheet.gaps.delete(name);
+  else sheet.gaps.set(name, [Math.min(a + above, 1e6), Math.min(b + below, 1e6)]);
+  rearrange();
+}
+
+function search() {
+  askLine("Search all diffs", "", async (text) => {
+    try {
+      const { hits, more } = await get("/search", { q: text });
+      if (!hits.length) return say(`“${text}” is in no pending diff.`);
+      state.found = { hits, more, at: -1 };
+      sheet.hits = (side, line) => (state.found?.hits ?? [])
+        .filter((it) => it.id === sheet.diff?.id && it.g === sheet.g && it.side === side && it.line === line).map((it) => it.at);
+      hit(1);
+    } catch (why) {
+      failed(why);
+    }
+  });
+}
+
+/** @param {number} by */
+async function hit(by) {
+  const { found } = state;
+  if (!found) return;
+  found.at = (found.at + by + found.hits.length) % found.hits.length;
+  const to = found.hits[found.at];
+  if (to.id !== state.current) {
+    state.current = to.id;
+    state.opened.add(to.id);
+  }
+  const diff = current();
+  if (!diff) return say("The diff of this hit is gone.");
+  await line(diff, to.side, to.line, to.left);
+  sheet.redrawAll();
+  say(null);
+  drawPlace();
+}
+
+/**
+ * Goes to a line, and unfolds it.
+ * @param {Diff} diff
+ * @param {"left" | "right"} side
+ * @param {number} to
+ * @param {number | null} [left]
+ */
+async function line(diff, side, to, left) {
+  if (sheet.diff?.id !== diff.id) {
+    state.drawn = JSON.stringify([diff.id, diff.g, diff.remarks, sheet.query()]);
+    await sheet.show(diff);
+    drawTop();
+    drawSide();
+    drawHead(diff);
+  }
+  let row = await sheet.rowOf(side, to);
+  const { fold } = sheet.row(row) ?? {};
+  if (fold) {
+    const beyond = side === "left" ? to - fold.left : to - fold.right;
+    const [a, b] = sheet.gaps.get(fold.gap) ?? [0, 0];
+    const isNearTop = beyond < fold.lines / 2;
+    sheet.gaps.set(fold.gap, isNearTop ? [a + beyond + 4, b] : [a, b + fold.lines - beyond + 3]);
+    await sheet.show(diff);
+    state.drawn = JSON.stringify([diff.id, diff.g, diff.remarks, sheet.query()]);
+    row = await sheet.rowOf(side, left !== null && left !== undefined && side === "left" ? left : to);
+  }
+  await sheet.goTo(row, "center");
+}
+
+// What was written
+
+/**
+ * @param {string} id
+ * @param {"look" | "keep" | "takeBack" | "undo" | "stage"} what
+ * @param {object} [more]
+ */
+async function turn(id, what, more) {
+  const known = state.turns?.turns.flatMap((it) => [it, ...it.changes]).find((it) => it.id === id);
+  if (what === "look") state.wanted = id;
+  try {
+    const { done, message } = await post(`/turns/${id}/${what}`, {
+      revision: known?.revision ?? null, isChosen: true, restedMs: Math.floor(performance.now() - state.turnsSince), ...more,
+    });
+    say(message, done ? "good" : "warning");
+  } catch (why) {
+    failed(why);
+  }
+}
+
+/** Takes a hunk of what is written back. @param {number} hunk */
+function takeBackHunk(hunk) {
+  const diff = current();
+  const lines = diff?.hunks[hunk]?.after;
+  if (diff?.written && lines) turn(diff.written, "takeBack", { lines: [lines[0], Math.max(lines[0], lines[1] - 1)] });
+}
+
+async function showHistory() {
+  try {
+    const { items } = await get("/history");
+    /** @type {import("./wire.js").Former[]} */
+    const rows = items;
+    const box = dialog("What you decided",
+      rows.length ? el("ul", { class: "hits" }, ...rows.map((row, at) => el("li", {},
+        el("button", { type: "button", class: "item", onclick: async () => {
+          const { title, lines } = await get(`/history/${at}`);
+          box.close();
+          const shown = dialog(title, el("pre", { tabindex: 0 }, ...lines.map((/** @type {string} */ text) => el("span", {
+            class: text.startsWith("+") ? "ins" : text.startsWith("-") ? "del" : "",
+          }, `${text}\n`))), el("div", { class: "buttons" }, button("Close", () => shown.close(), { key: "Esc" })));
+        } }, el("span", { class: "state" }), el("span", { class: "file" }, row.shown), el("span", { class: "count" }, row.lines),
+        el("span", { class: "count quiet" }, `${row.state} · ${row.agent} · ${row.ago}`)))))
+        : el("p", { class: "quiet" }, "Nothing yet."),
+      el("div", { class: "buttons" }, button("Close", () => box.close(), { key: "Esc" })));
+  } catch (why) {
+    failed(why);
+  }
+}
+
+function showMode() {
+  const { status } = state;
+  if (!status?.mode) return say("No agent that is connected lets you choose when it asks.");
+  /** @type {(word: string, choice: string) => HTMLElement} */
+  const choice = (word, it) => button(word, () => {
+    box.close();
+    post("/review", { choice: it }).then(({ message }) => say(message)).catch(failed);
+  }, { class: status.choice === it ? "accept" : undefined });
+  const box = dialog("When you are shown changes", ...status.asking.map((text) => el("p", {}, text)),
+    el("div", { class: "buttons" }, choice("Show every change first", "always"), choice("As the agent asks", "asked"), choice("After the write", "after")));
+}
+
+function showNotes() {
+  const notes = state.diffs.flatMap((diff) => diff.remarks.map((remark) => ({ diff, remark })));
+  const box = dialog("Your notes", notes.length ? el("ul", { class: "hits" }, ...notes.map(({ diff, remark }) => el("li", {},
+    el("button", { type: "button", class: "item", onclick: () => {
+      box.close();
+      state.current = diff.id;
+      line(diff, "right", remark.lines?.[0] ?? 0).then(draw).catch(failed);
+    } }, el("span", { class: "file" }, `${diff.shown} · ${remark.place}`), el("span", { class: "grow" }, remark.text || remark.says)))))
+    : el("p", { class: "quiet" }, "There are none on what is pending."),
+    el("div", { class: "buttons" }, button("Send them now", () => {
+      box.close();
+      post("/sendNotes").then(({ message }) => say(message)).catch(failed);
+    }), button("Close", () => box.close(), { key: "Esc" })));
+}
+
+// Commands: the names of the table, and what they do here
+
+const selection = () => {
+  const rows = sheet.selected();
+  sheet.selectedFrom = null;
+  return rows && { rows: { ...sheet.query(), from: rows[0], to: rows[1] } };
+};
+
+/** @type {Record<string, (event: Event) => unknown>} */
+const commands = {
+  accept: (event) => decide("accept", event),
+  reject: (event) => decide("reject", event),
+  reason,
+  note,
+  "note-file": () => writeNote({}),
+  notes: showNotes,
+  exclude: () => {
+    const hunk = sheet.hunkAt(sheet.cursor) ?? sheet.hunkAbove(sheet.cursor);
+    return act("toggle", selection() ?? { hunk });
+  },
+  split: () => act("split", selection() ?? { rows: { ...sheet.query(), from: sheet.cursor, to: sheet.cursor } }),
+  select: () => {
+    sheet.selectedFrom = sheet.selectedFrom === null ? sheet.cursor : null;
+    sheet.mark();
+  },
+  next,
+  previous,
+  edit: () => edit(null),
+  undo: () => act("undo"),
+  redo: () => act("redo"),
+  merge: () => act("merge"),
+  stage: () => turn(current()?.written ?? "-", "stage"),
+  answer: (event) => state.yes?.(event),
+  "next-diff": () => otherDiff(1),
+  "previous-diff": () => otherDiff(-1),
+  number: (event) => {
+    const to = state.diffs[Number(/** @type {KeyboardEvent} */ (event).key) - 1];
+    if (to) select(to.id);
+  },
+  files: () => byId("filter").focus(),
+  down: () => sheet.goTo(sheet.cursor + 1),
+  up: () => sheet.goTo(sheet.cursor - 1),
+  "page-down": () => page(1),
+  "page-up": () => page(-1),
+  top: () => sheet.goTo(0),
+  end: () => sheet.goTo(sheet.total - 1),
+  search,
+  "previous-hit": previous,
+  "end-search": () => {
+    const is = state.found !== null || sheet.selectedFrom !== null || state.yes !== null;
+    state.found = null;
+    sheet.selectedFrom = null;
+    if (state.yes) say("");
+    sheet.hits = () => [];
+    if (is) sheet.redrawAll();
+    else /** @type {HTMLElement | null} */ (document.querySelector("#acts button"))?.focus();
+    drawPlace();
+  },
+  line: () => askLine("Go to line", "", (text) => {
+    const diff = current();
+    if (diff && Number(text) > 0) line(diff, "right", Math.min(Number(text), diff.lines[1]) - 1).catch(failed);
+  }),
+  layout: () => {
+    keep("layout", sheet.layout === "split" ? "unified" : "");
+    rearrange();
+  },
+  more: () => unfold(20, 20),
+  gap: () => unfold(Infinity, Infinity),
+  unfold: () => {
+    sheet.unfoldsAll = !sheet.unfoldsAll;
+    rearrange();
+  },
+  wrap: () => sheet.table.classList.toggle("cut"),
+  copy: async () => {
+    const diff = current();
+    const { text } = await get(`/diffs/${diff?.id}/text`, { g: sheet.g, side: "after", hunk: sheet.hunkAbove(sheet.cursor) });
+    copy(text);
+  },
+  "copy-path": () => copy(current()?.shown ?? null),
+  whitespace: () => act("whitespace", { ignore: !current()?.ignoresWhite }),
+  "send-notes": () => post("/sendNotes").then(({ message }) => say(message)).catch(failed),
+  mode: showMode,
+  view: () => turn("-", "look"),
+  history: showHistory,
+  list: () => /** @type {HTMLElement | null} */ (document.querySelector(".item.turn"))?.focus(),
+  pane: () => byId("side").toggleAttribute("hidden"),
+  help: () => showHelp(help((name) => name in commands || name in onRow)),
+};
+
+/** What holds on a row of the list of what was written. @type {Record<string, (id: string) => unknown>} */
+const onRow = {
+  open: (id) => turn(id, "look"),
+  keep: (id) => turn(id, "keep"),
+  "take-back": (id) => turn(id, "takeBack"),
+  undo: (id) => turn(id, "undo"),
+  stage: (id) => turn(id, "stage"),
+};
+
+/**
+ * @param {string} name
+ * @param {Event} event
+ */
+function run(name, event) {
+  if (!event.isTrusted) return;
+  Promise.resolve(commands[name]?.(event)).catch(failed);
+}
+
+document.addEventListener("keydown", (event) => {
+  const on = /** @type {HTMLElement} */ (event.target);
+  if (!event.isTrusted || on.closest("dialog, textarea")) return;
+  if (on.closest("input")) {
+    if (event.key === "Escape") view.focus();
+    return;
+  }
+  const item = /** @type {HTMLElement | null} */ (on.closest("#lists .item"));
+  const isButton = on.closest("button") !== null;
+  if (item && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+    event.preventDefault();
+    return moveItem(item, event.key === "ArrowDown" ? 1 : -1);
+  }
+  // Enter, space and Tab are a button's own.
+  if (isButton && ["Enter", " ", "Tab"].includes(event.key)) return;
+  if (event.key === "Tab" && state.diffs.length < 2) return;
+  const id = item?.dataset.turn;
+  const command = commandOf(event, [...(state.yes ? ["question"] : []), id ? "list" : "diff"]);
+  if (!command) return;
+  if (command.name === "accept" || command.name === "reject") notePause();
+  if (event.repeat && command.guard !== "free") return event.preventDefault();
+  const act = id && onRow[command.name] ? () => onRow[command.name](id) : commands[command.name];
+  if (!act) return;
+  event.preventDefault();
+  if (state.yes && command.name !== "answer" && command.guard !== "free") say("");
+  Promise.resolve(act(event)).catch(failed);
+});
+
+// Clicks
+
+sheet.moved = drawPlace;
+
+/** What the buttons above a hunk do. @type {Record<string, (hunk: number) => unknown>} */
+const onHunk = {
+  takeBack: takeBackHunk,
+  toggle: (hunk) => act("toggle", { hunk }),
+  edit,
+  note: async (hunk) => {
+    await sheet.goTo(sheet.hunks[hunk][0], "none");
+    return note();
+  },
+};
+
+view.addEventListener("click", (event) => {
+  const on = /** @type {HTMLElement} */ (event.target);
+  const row = /** @type {HTMLElement | null} */ (on.closest("[data-row]"));
+  const does = /** @type {HTMLElement | null} */ (on.closest(".strip button"))?.dataset.act;
+  if (does && event.isTrusted) {
+    const { strip } = /** @type {HTMLElement} */ (on.closest(".strip")).dataset;
+    return void Promise.resolve(onHunk[does](Number(strip))).catch(failed);
+  }
+  if (!row || on.closest(".writing")) return;
+  const at = Number(row.dataset.row);
+  if (on.closest(".fold button")) {
+    const is = (/** @type {string} */ name) => on.classList.contains(name);
+    unfold(is("above") ? 20 : is("all") ? Infinity : 0, is("below") ? 20 : is("all") ? Infinity : 0, Number(row.dataset.gap));
+  } else if (on.closest(".whole")) {
+    sheet.isLong = true;
+    rearrange();
+  } else if (on.closest(".note")) {
+    const remark = current()?.remarks[Number(/** @type {HTMLElement} */ (on.closest(".note")).dataset.note)];
+    if (remark && on.classList.contains("edit-note")) writeNote({ lines: remark.lines ?? undefined, old: remark.text });
+    if (remark && on.classList.contains("delete-note")) act("note", { lines: remark.lines, text: "" });
+  } else if (!getSelection()?.toString()) {
+    sheet.goTo(at, "none");
+  }
+});
+
+// A drag over line numbers selects rows; a click on one notes something on it.
+view.addEventListener("pointerdown", (event) => {
+  const row = /** @type {HTMLElement} */ (event.target).closest(".number")?.closest("[data-row]");
+  if (!row || event.button) return;
+  event.preventDefault();
+  sheet.goTo(Number(/** @type {HTMLElement} */ (row).dataset.row), "none");
+  sheet.selectedFrom = sheet.cursor;
+  /** @param {PointerEvent} move */
+  const over = (move) => {
+    const to = /** @type {HTMLElement | null | undefined} */ (document.elementFromPoint(move.clientX, move.clientY)?.closest("[data-row]"));
+    if (to && Number(to.dataset.row) !== sheet.cursor) sheet.goTo(Number(to.dataset.row), "nearest");
+  };
+  view.addEventListener("pointermove", over);
+  addEventListener("pointerup", () => {
+    view.removeEventListener("pointermove", over);
+    note().catch(failed);
+  }, { once: true });
+});
+
+byId("lists").addEventListener("click", (event) => {
+  const item = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest(".item"));
+  if (item?.dataset.diff) {
+    select(Number(item.dataset.diff));
+    view.focus();
+  } else if (item?.dataset.turn) turn(item.dataset.turn, "look");
+});
+byId("filter").addEventListener("input", drawSide);
+byId("help").addEventListener("click", (event) => run("help", event));
+byId("mode").addEventListener("click", (event) => run("mode", event));
+new ResizeObserver(() => current() && draw()).observe(byId("main"));
+
+try {
+  await enter();
+  listen(heard, drawLink);
+  await loadKeys();
+  draw();
+} catch (why) {
+  failed(why);
+}

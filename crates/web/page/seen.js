@@ -42,14 +42,25 @@ export class Seen {
     }, { passive: true });
   }
 
-  /** Another diff or revision is drawn: nothing of it was seen, and it is on the screen from the second frame on. */
-  start() {
+  /**
+   * Rows are drawn anew: nothing of them was seen, and they are on the screen from the second frame on, unless they are the same texts.
+   * @param {boolean} [isSame]
+   */
+  start(isSame) {
+    this.flush();
     this.observer.disconnect();
     this.sight.clear();
     this.tall.clear();
+    if (!isSame) this.again();
+  }
+
+  /** Tells at once what waits to be told. */
+  flush() {
+    if (!this.left.size && !this.right.size) return;
+    this.told = performance.now();
+    this.tell([...this.left], [...this.right]);
     this.left.clear();
     this.right.clear();
-    this.again();
   }
 
   /** The clock of what is drawn begins again, as after the tab was hidden. */
@@ -117,12 +128,7 @@ export class Seen {
         this.observer.unobserve(row);
       }
     }
-    if ((this.left.size || this.right.size) && now - this.told >= TELL) {
-      this.told = now;
-      this.tell([...this.left], [...this.right]);
-      this.left.clear();
-      this.right.clear();
-    }
+    if (now - this.told >= TELL) this.flush();
     if (waits || this.left.size || this.right.size) this.#later();
   }
 

@@ -1,0 +1,435 @@
+// The rows of one diff, in blocks that are filled as they come near the pane and emptied when they are far away, so that a file of
+// a million lines is a few thousand elements. Knows rows and places; decides nothing.
+
+import { drawRow, drawStrip } from "./cells.js";
+import { el } from "./dom.js";
+import { get } from "./net.js";
+import { Seen } from "./seen.js";
+
+/** @typedef {import("./wire.js").Diff} Diff */
+/** @typedef {import("./wire.js").Row} Row */
+/** @typedef {import("./wire.js").Span} Span */
+/** @typedef {import("./wire.js").Colour} Colour */
+/** @typedef {"left" | "right"} Side */
+/** @typedef {{ element: HTMLElement, from: number, to: number, rows: Row[] | null, asked: Promise<void> | null }} Block */
+
+/** Rows in a block. */
+const BLOCK = 200;
+
+/** The height of a row that was never drawn, in pixels. */
+const HEIGHT = 20;
+
+export class Sheet {
+  /**
+   * @param {HTMLElement} pane
+   * @param {(diff: number, g: number, left: number[], right: number[]) => void} tellSeen
+   */
+  constructor(pane, tellSeen) {
+    this.pane = pane;
+    this.table = el("div", { id: "rows", role: "table" });
+    this.seen = new Seen(pane, (left, right) => this.diff && tellSeen(this.diff.id, this.g, left, right));
+    /** @type {Diff | null} */
+    this.diff = null;
+    this.g = -1;
+    this.total = 0;
+    /** @type {Span[]} */
+    this.hunks = [];
+    /** @type {Block[]} */
+    this.blocks = [];
+    this.cursor = 0;
+    /** The other end of the selected rows, which go to the cursor. @type {number | null} */
+    this.selectedFrom = null;
+    /** @type {"split" | "unified"} */
+    this.layout = "split";
+    this.isLong = false;
+    this.unfoldsAll = false;
+    /** @type {Map<number, [number, number]>} */
+    this.gaps = new Map();
+    /** @type {{ left: Map<number, Colour[]>, right: Map<number, Colour[]> }} */
+    this.colours = { left: new Map(), right: new Map() };
+    /** @type {Map<number, string>} */
+    this.within = new Map();
+    /** @type {(side: Side, line: number) => Span[]} */
+    this.hits = () => [];
+    /** What is being written, below which row. @type {{ element: HTMLElement, row: number, place: () => Promise<number> } | null} */
+    this.form = null;
+    this.drawings = 0;
+    this.moved = () => {};
+    this.near = new IntersectionObserver((entries) => this.#approach(entries), { root: pane, rootMargin: "1500px 0px" });
+  }
+
+  /** What the rows are asked for by. */
+  query() {
+    const gaps = [...this.gaps].map(([left, [above, below]]) => `${left}.${above}.${below}`);
+    return { g: this.g, layout: this.layout, unfold: this.unfoldsAll ? "all" : gaps.join(","), long: this.isLong };
+  }
+
+  /**
+   * Draws a diff, or draws it again where the person is.
+   * @param {Diff} diff
+   */
+  async show(diff) {
+    this.drawings += 1;
+    const drawing = this.drawings;
+    const isOther = this.diff?.id !== diff.id;
+    const isOtherText = isOther || this.g !== diff.g;
+    const anchor = isOther ? null : this.#anchor();
+    if (isOther) {
+      this.unfoldsAll = false;
+      this.isLong = false;
+      this.gaps.clear();
+      this.selectedFrom = null;
+      this.cursor = 0;
+    }
+    const query = { ...this.query(), g: diff.g, from: 0, to: BLOCK };
+    const page = await get(`/diffs/${diff.id}/rows`, query);
+    if (drawing !== this.drawings) return;
+    const isSameSize = !isOther && page.total === this.total;
+    const heights = this.blocks.map(({ element }) => element.offsetHeight);
+    const scroll = this.pane.scrollTop;
+    this.diff = diff;
+    this.g = diff.g;
+    this.total = page.total;
+    this.hunks = page.hunks;
+    if (isOtherText) {
+      this.colours = { left: new Map(), right: new Map() };
+      this.within = new Map();
+    }
+    this.seen.start(!isOtherText);
+    this.near.disconnect();
+    this.table.className = `${this.layout}${this.table.classList.contains("cut") ? " cut" : ""}`;
+    this.table.setAttribute("aria-label", `Changes of ${diff.shown}`);
+    this.table.setAttribute("aria-rowcount", String(this.total));
+    this.blocks = [];
+    for (let from = 0; from < this.total; from += BLOCK) {
+      const to = Math.min(from + BLOCK, this.total);
+      const element = el("div", { class: "block", role: "rowgroup" });
+      const index = this.blocks.length;
+      element.style.height = `${isSameSize ? heights[index] : (to - from) * HEIGHT}px`;
+      this.blocks.push({ element, from, to, rows: index ? null : page.rows, asked: null });
+    }
+    const first = this.#blockAt(anchor ? anchor.row() : 0);
+    if (first) await this.#load(first);
+    if (drawing !== this.drawings) return;
+    this.table.replaceChildren(...this.blocks.map((block) => block.element));
+    if (this.table.parentElement !== this.pane) this.pane.replaceChildren(this.table);
+    if (this.form) this.form.row = await this.form.place();
+    if (this.blocks[0]) this.#fill(this.blocks[0]);
+    if (anchor) {
+      this.cursor = Math.min(anchor.row(), this.total - 1);
+      if (isSameSize) this.pane.scrollTop = scroll;
+      else await this.goTo(this.cursor, "nearest");
+    } else {
+      this.pane.scrollTop = 0;
+      this.cursor = this.hunks[0]?.[0] ?? 0;
+    }
+    for (const block of this.blocks) this.near.observe(block.element);
+    await this.goTo(this.cursor, anchor ? "none" : "nearest");
+  }
+
+  /** Nothing is shown. */
+  clear() {
+    this.drawings += 1;
+    this.diff = null;
+    this.form = null;
+    this.blocks = [];
+    this.seen.start();
+    this.near.disconnect();
+  }
+
+  /** Where the cursor is, so that it is found again in other rows: its distance from the hunk above it. */
+  #anchor() {
+    const { cursor } = this;
+    const hunk = this.hunkAbove(cursor);
+    const beyond = cursor - (this.hunks[hunk]?.[0] ?? 0);
+    return { row: () => Math.max(0, Math.min((this.hunks[hunk]?.[0] ?? 0) + beyond, this.total - 1)) };
+  }
+
+  /** @param {number} row */
+  #blockAt(row) {
+    return this.blocks[Math.floor(row / BLOCK)];
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  #approach(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const block = this.blocks.find((it) => it.element === target);
+      if (!block) continue;
+      if (isIntersecting) {
+        if (!block.element.firstChild) this.#load(block).then(() => this.#fill(block)).catch(() => {});
+      } else if (block.element.firstChild && !block.element.contains(document.activeElement) && !block.element.querySelector(".writing")) {
+        block.element.style.height = `${block.element.offsetHeight}px`;
+        block.element.replaceChildren();
+      }
+    }
+  }
+
+  /** @param {Block} block */
+  async #load(block) {
+    const { diff } = this;
+    if (block.rows || !diff) return;
+    block.asked ??= get(`/diffs/${diff.id}/rows`, { ...this.query(), from: block.from, to: block.to }).then((page) => {
+      block.rows = page.rows;
+    }).finally(() => {
+      block.asked = null;
+    });
+    await block.asked;
+  }
+
+  /** @param {Block} block */
+  #fill(block) {
+    const { diff, layout, colours, within, hits } = this;
+    if (!diff || !block.rows || block.element.firstChild || !this.blocks.includes(block)) return;
+    /** @type {HTMLElement[]} */
+    const made = block.rows.flatMap((row, at) => {
+      const drawn = drawRow(row, { diff, layout, colours, within, hits });
+      const index = block.from + at;
+      drawn.dataset.row = String(index);
+      drawn.setAttribute("aria-rowindex", String(index + 1));
+      drawn.tabIndex = -1;
+      const { left, right } = row.changed ?? {};
+      if (row.changed && !left?.cut && !right?.cut) this.seen.watch(drawn, { left: left?.line ?? null, right: right?.line ?? null });
+      const hunk = row.changed && this.hunks[row.changed.hunk]?.[0] === index ? row.changed.hunk : null;
+      const below = this.form?.row === index ? [this.form.element] : [];
+      return hunk === null ? [drawn, ...below] : [drawStrip(diff, hunk), drawn, ...below];
+    });
+    block.element.replaceChildren(...made);
+    block.element.style.height = "";
+    this.mark();
+    this.#colour(block).catch(() => {});
+  }
+
+  /**
+   * Fetches the colours of a block, and draws its rows again with them.
+   * @param {Block} block
+   */
+  async #colour(block) {
+    const { diff, g } = this;
+    if (!diff || !block.rows) return;
+    /** @type {(side: Side) => number[]} */
+    const lines = (side) => (block.rows ?? []).flatMap((row) => {
+      const cell = side === "left" ? row.changed?.left : row.changed?.right ?? row.same?.right;
+      if (row.fold && side === "right") return [row.fold.right + row.fold.lines];
+      return cell && !this.colours[side].has(cell.line) ? [cell.line] : [];
+    });
+    const [left, right] = [runs(lines("left")), runs(lines("right"))];
+    for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
+      /** @type {import("./wire.js").Colours} */
+      const known = await get(`/diffs/${diff.id}/colours`, { g, left: left[at] ?? "0-0", right: right[at] ?? "0-0" });
+      if (this.g !== g || this.diff?.id !== diff.id) return;
+      for (const side of /** @type {Side[]} */ (["left", "right"])) {
+        for (const [line, spans] of Object.entries(known[side])) this.colours[side].set(Number(line), spans);
+      }
+      for (const [line, name] of Object.entries(known.within)) this.within.set(Number(line), name);
+    }
+    if (block.element.firstChild) this.redraw(block);
+  }
+
+  /**
+   * Draws the contents of rows that are there again, in place: nothing that was seen is unseen by that.
+   * @param {Block} block
+   */
+  redraw(block) {
+    const { diff, layout, colours, within, hits } = this;
+    if (!diff || !block.rows) return;
+    for (const element of /** @type {NodeListOf<HTMLElement>} */ (block.element.querySelectorAll("[data-row]"))) {
+      const row = block.rows[Number(element.dataset.row) - block.from];
+      if (row && row.note === undefined) element.replaceChildren(...drawRow(row, { diff, layout, colours, within, hits }).childNodes);
+    }
+    this.mark();
+    this.moved();
+  }
+
+  /** Draws what is there again, with the hits of a search or without. */
+  redrawAll() {
+    for (const block of this.blocks) if (block.element.firstChild) this.redraw(block);
+  }
+
+  /**
+   * The element of a row, if it is there.
+   * @param {number} row
+   * @returns {HTMLElement | null}
+   */
+  element(row) {
+    return this.#blockAt(row)?.element.querySelector(`[data-row="${row}"]`) ?? null;
+  }
+
+  /**
+   * @param {number} row
+   * @returns {Row | undefined}
+   */
+  row(row) {
+    const block = this.#blockAt(row);
+    return block?.rows?.[row - block.from];
+  }
+
+  /**
+   * Puts the cursor on a row, and the row into the pane.
+   * @param {number} row
+   * @param {"nearest" | "start" | "center" | "none"} where
+   */
+  async goTo(row, where = "nearest") {
+    this.cursor = Math.max(0, Math.min(row, this.total - 1));
+    const block = this.#blockAt(this.cursor);
+    if (!block) return;
+    if (!block.element.firstChild) {
+      await this.#load(block);
+      this.#fill(block);
+    }
+    this.mark();
+    const element = this.element(this.cursor);
+    if (where !== "none") element?.scrollIntoView({ block: where });
+    const holder = document.activeElement;
+    if (!holder || holder === document.body || holder === this.pane || this.table.contains(holder) && !holder.closest(".writing")) {
+      element?.focus({ preventScroll: true });
+    }
+    this.moved();
+  }
+
+  /** Says at each hunk whether it was seen. @param {boolean[]} seen */
+  markSeen(seen) {
+    for (const strip of /** @type {NodeListOf<HTMLElement>} */ (this.table.querySelectorAll(".strip"))) {
+      strip.classList.toggle("seen", seen[Number(strip.dataset.strip)] ?? false);
+    }
+  }
+
+  /** Marks the cursor and what is selected. */
+  mark() {
+    const [from, to] = this.selected() ?? [-1, -1];
+    for (const element of /** @type {NodeListOf<HTMLElement>} */ (this.table.querySelectorAll("[data-row]"))) {
+      const row = Number(element.dataset.row);
+      element.classList.toggle("cursor", row === this.cursor);
+      element.tabIndex = row === this.cursor ? 0 : -1;
+      element.classList.toggle("selected", row >= from && row < to);
+    }
+  }
+
+  /** The first row in the pane. */
+  firstRow() {
+    const top = this.pane.getBoundingClientRect().top;
+    for (const { element } of this.blocks) {
+      if (element.getBoundingClientRect().bottom <= top) continue;
+      for (const row of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll("[data-row]"))) {
+        if (row.getBoundingClientRect().bottom > top + 1) return Number(row.dataset.row);
+      }
+    }
+    return 0;
+  }
+
+  /** The rows that are selected: the first, and the one after the last. @returns {Span | null} */
+  selected() {
+    if (this.selectedFrom === null) return null;
+    return [Math.min(this.selectedFrom, this.cursor), Math.max(this.selectedFrom, this.cursor) + 1];
+  }
+
+  /**
+   * The hunk that a row is in.
+   * @param {number} row
+   */
+  hunkAt(row) {
+    const hunk = this.hunks.findIndex(([from, to]) => from <= row && row < to);
+    return hunk < 0 ? null : hunk;
+  }
+
+  /**
+   * The hunk that a row is in or below, or else the first.
+   * @param {number} row
+   */
+  hunkAbove(row) {
+    let found = 0;
+    for (let hunk = 0; hunk < this.hunks.length && this.hunks[hunk][0] <= row; hunk += 1) found = hunk;
+    return found;
+  }
+
+  /**
+   * The row of a line: by halves, since lines go up on each side.
+   * @param {Side} side
+   * @param {number} line
+   */
+  async rowOf(side, line) {
+    /** @type {(row: Row) => number | undefined} */
+    const lineOf = (row) => {
+      if (row.fold) return row.fold[side];
+      if (row.same) return side === "left" ? row.same.left : row.same.right.line;
+      return row.changed?.[side]?.line;
+    };
+    let [low, high] = [0, this.blocks.length - 1];
+    let best = 0;
+    while (low <= high) {
+      let at = (low + high) >> 1;
+      /** @type {{ row: number, line: number }[]} */
+      let known = [];
+      const middle = at;
+      for (; at >= low && !known.length; at -= 1) {
+        const block = this.blocks[at];
+        await this.#load(block);
+        known = (block.rows ?? []).flatMap((row, index) => {
+          const found = lineOf(row);
+          return found === undefined ? [] : [{ row: block.from + index, line: found }];
+        });
+      }
+      if (!known.length) low = middle + 1;
+      else if (known[0].line > line) high = at;
+      else {
+        best = known.filter((it) => it.line <= line).at(-1)?.row ?? best;
+        if (known[known.length - 1].line >= line) break;
+        low = middle + 1;
+      }
+    }
+    return best;
+  }
+
+  /**
+   * The lines after that rows show, or those before if all of these are removed; none if they show none.
+   * @param {Span} rows
+   * @returns {{ side: Side, lines: Span } | null}
+   */
+  linesOf([from, to]) {
+    for (const side of /** @type {Side[]} */ (["right", "left"])) {
+      const lines = [];
+      for (let row = from; row < to; row += 1) {
+        const { changed, same } = this.row(row) ?? {};
+        const line = changed ? changed[side]?.line : side === "right" ? same?.right.line : same?.left;
+        if (line !== undefined) lines.push(line);
+      }
+      if (lines.length) return { side, lines: [Math.min(...lines), Math.max(...lines) + 1] };
+    }
+    return null;
+  }
+
+  /**
+   * Puts what is written below the row that `place` finds.
+   * @param {HTMLElement} element
+   * @param {() => Promise<number>} place
+   */
+  async write(element, place) {
+    this.form?.element.remove();
+    this.form = { element, row: await place(), place };
+    await this.goTo(this.form.row, "nearest");
+    this.element(this.form.row)?.after(element);
+    element.scrollIntoView({ block: "nearest" });
+  }
+
+  /** What was written is done with. */
+  written() {
+    this.form?.element.remove();
+    this.form = null;
+    this.pane.focus({ preventScroll: true });
+    this.goTo(this.cursor, "none");
+  }
+}
+
+/**
+ * Lines as a few ranges, `FROM-TO`, without the long gaps between them.
+ * @param {number[]} lines
+ */
+function runs(lines) {
+  /** @type {Span[]} */
+  const made = [];
+  for (const line of lines.sort((a, b) => a - b)) {
+    const last = made.at(-1);
+    if (last && line - last[1] < 500) last[1] = line + 1;
+    else made.push([line, line + 1]);
+  }
+  return made.map(([from, to]) => `${from}-${to}`);
+}
