@@ -115,8 +115,9 @@ function change(diff) {
 /** @param {number | null} id */
 function select(id) {
   if (state.current !== id) {
-    state.yes = null;
+    if (state.yes) say("");
     sheet.form = null;
+    document.querySelector(".file-text")?.replaceWith(view);
   }
   state.current = id;
   draw();
@@ -317,7 +318,7 @@ function reason() {
   let timer;
   const title = diff.written ? `Take back ${diff.name}, and say why` : `Reject ${diff.name}, and say why`;
   const { made, area } = writing({
-    label: title, title, text: diff.reason, key: `reason ${diff.shown}`, word: diff.written ? "Take back" : "Reject", class: "dialog-form",
+    label: title, title, text: diff.reason, key: `reason ${diff.shown}`, word: diff.written ? "Take back" : "Reject", class: "dialog-form", isRefusal: true,
     send: async (text, event) => {
       box.close();
       return decide("reject", event, { reason: text });

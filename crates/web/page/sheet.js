@@ -296,6 +296,10 @@ export class Sheet {
   /** Marks the cursor and what is selected. */
   mark() {
     const [from, to] = this.selected() ?? [-1, -1];
+    const hunk = String(this.hunkAt(this.cursor) ?? "");
+    for (const strip of /** @type {NodeListOf<HTMLElement>} */ (this.table.querySelectorAll(".strip"))) {
+      strip.classList.toggle("here", strip.dataset.strip === hunk);
+    }
     for (const element of /** @type {NodeListOf<HTMLElement>} */ (this.table.querySelectorAll("[data-row]"))) {
       const row = Number(element.dataset.row);
       element.classList.toggle("cursor", row === this.cursor);

@@ -18,7 +18,7 @@ export function keep(key, text) {
 /**
  * A place to type: Ctrl+Enter does what the first button does, Esc leaves and keeps the words.
  * @param {{
- *   label: string, text: string, key: string, word: string, isText?: boolean, class?: string, title?: string,
+ *   label: string, text: string, key: string, word: string, isText?: boolean, isRefusal?: boolean, class?: string, title?: string,
  *   send: (text: string, event: Event) => Promise<boolean>, leave: () => void, typed?: (text: string) => void,
  *   more?: { word: string, act: (area: HTMLTextAreaElement) => void }[],
  * }} how
@@ -40,7 +40,7 @@ export function writing(how) {
     });
     if (isDone) keep(how.key, "");
   };
-  const go = button(how.word, send, { class: "accept", key: "Ctrl+↵" });
+  const go = button(how.word, send, { class: how.isRefusal ? "reject" : "accept", key: "Ctrl+↵" });
   const made = el("div", { class: how.class ?? "writing", role: "group", "aria-label": how.label },
     how.title && el("h2", {}, how.title),
     area,
