@@ -25,4 +25,13 @@ assets! {
     "/" = "index.html" "text/html; charset=utf-8";
     "/app.css" = "app.css" "text/css; charset=utf-8";
     "/app.js" = "app.js" "text/javascript; charset=utf-8";
+    "/cells.js" = "cells.js" "text/javascript; charset=utf-8";
+    "/decide.js" = "decide.js" "text/javascript; charset=utf-8";
+    "/dom.js" = "dom.js" "text/javascript; charset=utf-8";
+    "/keys.js" = "keys.js" "text/javascript; charset=utf-8";
+    "/list.js" = "list.js" "text/javascript; charset=utf-8";
+    "/net.js" = "net.js" "text/javascript; charset=utf-8";
+    "/seen.js" = "seen.js" "text/javascript; charset=utf-8";
+    "/sheet.js" = "sheet.js" "text/javascript; charset=utf-8";
+    "/words.js" = "words.js" "text/javascript; charset=utf-8";
 }

@@ -1,0 +1,74 @@
+//! What agents have written is listed, kept and taken back.
+
+use std::fs;
+use std::time::Instant;
+
+use pillion_testkit::SOON;
+
+use crate::world::{Web, decide, key, numbers, shows};
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn what_is_written_is_taken_back_by_hunk_and_the_rest_kept() {
+    let web = Web::start();
+    let home = web.home();
+    let before = numbers(30);
+    let path = home.file("a.txt", &before);
+    let changed = before
+        .replace("line 3\n", "line three\n")
+        .replace("line 25\n", "line XXV\n");
+    let turn = home.agents_turn("change it", |folder| {
+        fs::write(folder.join("a.txt"), &changed).unwrap();
+    });
+    web.tab.wait_text("#lists", "change it");
+    web.tab.click(".item.change >> text=a.txt");
+    shows(&web.tab, "a.txt");
+    web.tab.wait_text("#head", "has written");
+    decide(&web.tab, |tab| tab.click(".strip >> nth=0 >> text=Take back"));
+    let wanted = before.replace("line 25\n", "line XXV\n");
+    let started = Instant::now();
+    while fs::read_to_string(&path).unwrap() != wanted {
+        assert!(started.elapsed() < SOON, "{}", fs::read_to_string(&path).unwrap());
+        std::thread::yield_now();
+    }
+    web.tab.wait_until("document.querySelectorAll('.strip').length === 1");
+    web.decide(key("a"));
+    home.wait_state(turn, "kept");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn in_the_list_keys_keep_and_take_back_and_undo() {
+    let web = Web::start();
+    let home = web.home();
+    let path = home.file("a.txt", "one\n");
+    let turn = home.agents_turn("change it", |folder| {
+        fs::write(folder.join("a.txt"), "two\n").unwrap();
+    });
+    web.tab.wait_text("#lists", "change it");
+    web.tab.press("Shift+S");
+    web.tab.press("ArrowDown");
+    decide(&web.tab, key("r"));
+    home.wait_state(turn, "taken back");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\n");
+    web.tab.wait_text("#lists", "taken back");
+    decide(&web.tab, key("z"));
+    home.wait_state(turn, "unseen");
+    web.tab.wait_gone("#lists >> text=taken back");
+    decide(&web.tab, key("a"));
+    home.wait_state(turn, "kept");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "two\n");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn former_decisions_are_there_to_be_read() {
+    let web = Web::start();
+    let agent = web.agent();
+    web.propose(&agent, "a.txt", "one\n", "two\n");
+    web.decide(key("r"));
+    web.tab.press("Shift+H");
+    web.tab.wait_text("dialog", "a.txt");
+    web.tab.click("dialog .item >> nth=0");
+    web.tab.wait_text("dialog pre", "+two");
+}

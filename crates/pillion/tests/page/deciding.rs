@@ -1,0 +1,138 @@
+//! What is accepted and rejected, by keys and by clicks, is what the agent gets.
+
+use pillion_testkit::TestProgram;
+use pillion_testkit::client::Update;
+
+use crate::world::{MESSAGE, Web, click, key, numbers, shows};
+
+/// Two hunks that are both on the screen.
+fn two_hunks() -> (String, String) {
+    let before = numbers(30);
+    let proposed = before
+        .replace("line 3\n", "line three\n")
+        .replace("line 25\n", "line twenty-five\n");
+    (before, proposed)
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn by_keys_a_hunk_is_excluded_the_file_edited_and_the_rest_accepted() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let (before, proposed) = two_hunks();
+    let path = web.propose(&agent, "src/a.txt", &before, &proposed);
+    web.tab.press("Space");
+    web.tab.wait_text(".strip", "excluded");
+    web.tab.press("e");
+    web.tab.wait_for(".file-text textarea");
+    let edited = before.replace("line 25\n", "line XXV\n");
+    web.tab.fill(".file-text textarea", &edited);
+    web.tab.press("Control+Enter");
+    web.tab.wait_text(".code.ins", "line XXV");
+    let said = web.decide(key("a"));
+    assert!(said.contains("accepted src/a.txt"), "{said}");
+    assert_eq!(agent.outcome(), Update::accepted(path, edited));
+    web.tab.wait_text(".empty", "Nothing to review");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn by_clicks_a_hunk_is_edited_another_excluded_and_the_rest_accepted() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let (before, proposed) = two_hunks();
+    let path = web.propose(&agent, "a.txt", &before, &proposed);
+    web.tab.click(".strip >> nth=1 >> text=Edit");
+    web.tab.fill(".writing textarea", "line 5x5\n");
+    web.tab.click(".writing >> text=Save");
+    web.tab.wait_text(".code.ins", "line 5x5");
+    web.tab.click(".strip >> nth=0 >> text=Exclude");
+    web.tab.wait_text(".strip", "excluded");
+    web.decide(click("#acts >> text=Accept"));
+    let expected = before.replace("line 25\n", "line 5x5\n");
+    assert_eq!(agent.outcome(), Update::accepted(path, expected));
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn a_note_on_a_range_and_a_reason_go_with_a_rejection() {
+    let web = Web::start();
+    let mut command = web.sandbox.command(["diff", "--json", "a.txt"]);
+    let (before, proposed) = two_hunks();
+    web.home().file("a.txt", &before);
+    let run = std::thread::spawn(move || crate::sandbox::ran(&mut command, proposed.as_bytes()));
+    shows(&web.tab, "a.txt");
+    let number = |line: usize| format!(".number[data-side=right][data-line=\"{}\"]", line - 1);
+    web.tab.drag(&number(3), &number(5));
+    web.tab.wait_for(".writing textarea");
+    web.tab.click(".writing >> text=Suggest other lines");
+    web.tab.wait_until("document.querySelector('.writing textarea').value.includes('line three\\nline 4')");
+    web.tab.type_text("as before");
+    web.tab.press("Control+Enter");
+    web.tab.wait_text(".note", "Your note on lines 3 to 5");
+    web.tab.press("Shift+R");
+    web.tab.wait_for("dialog textarea");
+    web.tab.type_text("use v[0], not v[i]");
+    web.decide(key("Control+Enter"));
+    let ran = run.join().unwrap().expect(1);
+    for words in ["use v[0], not v[i]", "```suggestion", "as before"] {
+        assert!(ran.stdout.contains(words), "{}", ran.report());
+    }
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn of_a_set_each_file_is_decided_on_its_own() {
+    let web = Web::start();
+    let mut program = TestProgram::propose(web.home(), &[("a", "a\n"), ("b", "b\n"), ("c", "c\n")]);
+    shows(&web.tab, "a");
+    web.decide(key("a"));
+    assert_eq!(program.accepted(), (0, Some("a\n".to_owned())));
+    shows(&web.tab, "b");
+    web.decide(key("r"));
+    assert_eq!(program.accepted(), (1, None));
+    shows(&web.tab, "c");
+    web.decide(key("a"));
+    assert_eq!(program.accepted(), (2, Some("c\n".to_owned())));
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn what_changes_on_disk_is_merged() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let path = web.propose(&agent, "a.txt", "one\ntwo\n", "one\n2\n");
+    web.home().file("a.txt", "zero\none\ntwo\n");
+    web.tab.click("#acts >> text=Merge with disk");
+    web.tab.wait_text(".code", "zero");
+    web.decide(key("a"));
+    assert_eq!(agent.outcome(), Update::accepted(path, "zero\none\n2\n".to_owned()));
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn search_finds_lines_that_are_folded_or_in_other_diffs() {
+    let web = Web::start();
+    let agent = web.agent();
+    let before = numbers(5000);
+    let proposed = before.replace("line 10\n", "line ten\n");
+    web.propose(&agent, "a.txt", &before, &proposed);
+    let other = web.agent();
+    other.propose(web.path("b.txt"), "a needle 4321\n");
+    web.tab.wait_text("#lists", "b.txt");
+    web.tab.press("/");
+    web.tab.wait_for("dialog input");
+    web.tab.type_text("4321");
+    web.tab.press("Enter");
+    web.tab.wait_text(".hit", "4321");
+    web.tab.wait_text("#place", "hit 1/2");
+    web.tab.press("n");
+    web.tab.wait_text("#head h2", "b.txt");
+    web.tab.wait_text(".hit", "4321");
+    web.tab.press("Escape");
+    web.tab.wait_gone(".hit");
+    web.tab.press("?");
+    web.tab.wait_text("dialog", "accept the proposal as shown");
+    web.tab.press("Escape");
+    assert_eq!(web.tab.text(MESSAGE), "");
+}

@@ -1,0 +1,91 @@
+//! Several tabs, and a terminal beside them, have one truth.
+
+use pillion_testkit::client::Update;
+use pillion_testkit::{SOON, Size};
+
+use crate::world::{MESSAGE, Web, decide, key, numbers, shows};
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn an_edit_survives_a_reload_and_is_in_another_tab_too() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let path = web.propose(&agent, "a.txt", "one\n", "two\n");
+    let other = web.browser.open(&web.address);
+    shows(&other, "a.txt");
+    web.tab.to_front();
+    web.tab.press("e");
+    web.tab.wait_for(".file-text textarea");
+    web.tab.fill(".file-text textarea", "mine\n");
+    web.tab.press("Control+Enter");
+    web.tab.wait_text(".code.ins", "mine");
+    other.to_front();
+    other.wait_text(".code.ins", "mine");
+    other.reload();
+    other.wait_text(".code.ins", "mine");
+    let said = decide(&other, key("a"));
+    assert!(said.contains("accepted"), "{said}");
+    assert_eq!(agent.outcome(), Update::accepted(path, "mine\n".to_owned()));
+    web.tab.wait_text(".empty", "Nothing to review");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn the_first_decision_counts_and_the_other_tab_keeps_its_words() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    web.propose(&agent, "a.txt", "one\n", "two\n");
+    web.tab.press("Shift+C");
+    web.tab.wait_for(".writing textarea");
+    web.tab.type_text("not sent yet");
+    let other = web.browser.open(&web.address);
+    shows(&other, "a.txt");
+    decide(&other, key("r"));
+    assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
+    web.tab.wait_text(MESSAGE, "What you were writing is kept");
+    web.propose(&agent, "a.txt", "one\n", "two\n");
+    web.tab.to_front();
+    web.tab.press("Shift+C");
+    web.tab.wait_until("document.querySelector('.writing textarea')?.value === 'not sent yet'");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn a_terminal_beside_it_decides_and_the_page_says_so() {
+    let web = Web::start();
+    let home = web.home();
+    let command = [env!("CARGO_BIN_EXE_pillion")];
+    let size = Size::new(110, 30);
+    let review = web.tmux.spawn("review", size, &home.env(), &home.workspace(), &command);
+    review.wait_for("Waiting for an agent", SOON);
+    let mut agent = web.agent();
+    let path = web.propose(&agent, "a.txt", "one\n", "two\n");
+    review.wait_for("proposes a.txt", SOON);
+    let accepts = |_: &str| {
+        review.send_keys(["a"]);
+        web.tab.count(".empty") == 1
+    };
+    review.wait_until("it is accepted", SOON, accepts);
+    assert_eq!(agent.outcome(), Update::accepted(path, "two\n".to_owned()));
+    // The other way round.
+    let path = web.propose(&agent, "b.txt", &numbers(3), "b\n");
+    review.wait_for("proposes b.txt", SOON);
+    web.decide(key("a"));
+    assert_eq!(agent.outcome(), Update::accepted(path, "b\n".to_owned()));
+    review.wait_for("Nothing to review", SOON);
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn closing_all_tabs_rejects_nothing() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let path = web.propose(&agent, "a.txt", "one\n", "two\n");
+    let blank = web.browser.open("about:blank");
+    web.tab.close();
+    agent.check_pending(web.home()).unwrap();
+    blank.goto(&web.address);
+    shows(&blank, "a.txt");
+    decide(&blank, key("a"));
+    assert_eq!(agent.outcome(), Update::accepted(path, "two\n".to_owned()));
+}
