@@ -228,7 +228,7 @@ function drawHead(diff) {
       diff.canMerge && does("Merge with disk", "merge"),
       diff.undo[0] > 0 && does("Undo", "undo"), diff.undo[1] > 0 && does("Redo", "redo"),
       !diff.isOneSided && does(sheet.layout === "split" ? "Unified" : "Side by side", "layout", { class: "plain" }),
-      does(sheet.unfoldsAll ? "Fold" : "Unfold", "unfold", { class: "plain" })));
+      does(sheet.arrangement(diff).all ? "Fold" : "Unfold", "unfold", { class: "plain" })));
   byId("head").hidden = false;
   byId("phone").replaceChildren(does(written ? "Keep" : "Accept", "accept", { class: "accept" }), button(written ? "Take back…" : "Reject…", (event) => run("reason", event), { class: "reject" }), button("Note", (event) => run("note", event)));
 }
@@ -236,6 +236,9 @@ function drawHead(diff) {
 function isNarrow() {
   return view.clientWidth < 900;
 }
+
+/** What rows there are depends on. @param {Diff} diff */
+const keyOfRows = (diff) => JSON.stringify([diff.id, diff.remarks, sheet.query(diff)]);
 
 /** Draws what is another since it was drawn last. */
 function draw() {
@@ -258,7 +261,7 @@ function draw() {
   sheet.layout = isNarrow() || diff.isOneSided || localStorage.getItem("pillion layout") === "unified" ? "unified" : "split";
   drawHead(diff);
   drawPlace();
-  const drawn = JSON.stringify([diff.id, diff.g, diff.remarks, sheet.query()]);
+  const drawn = keyOfRows(diff);
   if (diff.isComparing || drawn === state.drawn) return;
   if (diff.isGenerated && !state.opened.has(diff.id)) {
     sheet.clear();
@@ -455,9 +458,10 @@ function unfold(above, below, gap) {
   const row = sheet.row(sheet.cursor);
   const name = gap ?? row?.fold?.gap ?? current()?.hunks[sheet.hunkAbove(sheet.cursor)]?.before[1];
   if (name === undefined) return;
-  const [a, b] = sheet.gaps.get(name) ?? [0, 0];
-  if (above === Infinity && a >= 1e6) sheet.gaps.delete(name);
-  else sheet.gaps.set(name, [Math.min(a + above, 1e6), Math.min(b + below, 1e6)]);
+  const { gaps } = sheet.arrangement();
+  const [a, b] = gaps.get(name) ?? [0, 0];
+  if (above === Infinity && a >= 1e6) gaps.delete(name);
+  else gaps.set(name, [Math.min(a + above, 1e6), Math.min(b + below, 1e6)]);
   rearrange();
 }
 
@@ -503,7 +507,7 @@ async function hit(by) {
  */
 async function line(diff, side, to, left) {
   if (sheet.diff?.id !== diff.id) {
-    state.drawn = JSON.stringify([diff.id, diff.g, diff.remarks, sheet.query()]);
+    state.drawn = keyOfRows(diff);
     await sheet.show(diff);
     drawTop();
     drawSide();
@@ -513,11 +517,12 @@ async function line(diff, side, to, left) {
   const { fold } = sheet.row(row) ?? {};
   if (fold) {
     const beyond = side === "left" ? to - fold.left : to - fold.right;
-    const [a, b] = sheet.gaps.get(fold.gap) ?? [0, 0];
+    const { gaps } = sheet.arrangement(diff);
+    const [a, b] = gaps.get(fold.gap) ?? [0, 0];
     const isNearTop = beyond < fold.lines / 2;
-    sheet.gaps.set(fold.gap, isNearTop ? [a + beyond + 4, b] : [a, b + fold.lines - beyond + 3]);
+    gaps.set(fold.gap, isNearTop ? [a + beyond + 4, b] : [a, b + fold.lines - beyond + 3]);
     await sheet.show(diff);
-    state.drawn = JSON.stringify([diff.id, diff.g, diff.remarks, sheet.query()]);
+    state.drawn = keyOfRows(diff);
     row = await sheet.rowOf(side, left !== null && left !== undefined && side === "left" ? left : to);
   }
   await sheet.goTo(row, "center");
@@ -668,7 +673,7 @@ const commands = {
   more: () => unfold(20, 20),
   gap: () => unfold(Infinity, Infinity),
   unfold: () => {
-    sheet.unfoldsAll = !sheet.unfoldsAll;
+    sheet.arrangement().all = !sheet.arrangement().all;
     rearrange();
   },
   wrap: () => sheet.table.classList.toggle("cut"),
@@ -763,7 +768,7 @@ view.addEventListener("click", (event) => {
     const is = (/** @type {string} */ name) => on.classList.contains(name);
     unfold(is("above") ? 20 : is("all") ? Infinity : 0, is("below") ? 20 : is("all") ? Infinity : 0, Number(row.dataset.gap));
   } else if (on.closest(".whole")) {
-    sheet.isLong = true;
+    sheet.arrangement().long = true;
     rearrange();
   } else if (on.closest(".note")) {
     const remark = current()?.remarks[Number(/** @type {HTMLElement} */ (on.closest(".note")).dataset.note)];

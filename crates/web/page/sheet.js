@@ -41,10 +41,8 @@ export class Sheet {
     this.selectedFrom = null;
     /** @type {"split" | "unified"} */
     this.layout = "split";
-    this.isLong = false;
-    this.unfoldsAll = false;
-    /** @type {Map<number, [number, number]>} */
-    this.gaps = new Map();
+    /** What is unfolded of each diff. @type {Map<number, { all: boolean, long: boolean, gaps: Map<number, [number, number]> }>} */
+    this.arrangements = new Map();
     /** @type {{ left: Map<number, Colour[]>, right: Map<number, Colour[]> }} */
     this.colours = { left: new Map(), right: new Map() };
     /** @type {Map<number, string>} */
@@ -58,10 +56,21 @@ export class Sheet {
     this.near = new IntersectionObserver((entries) => this.#approach(entries), { root: pane, rootMargin: "1500px 0px" });
   }
 
-  /** What the rows are asked for by. */
-  query() {
-    const gaps = [...this.gaps].map(([left, [above, below]]) => `${left}.${above}.${below}`);
-    return { g: this.g, layout: this.layout, unfold: this.unfoldsAll ? "all" : gaps.join(","), long: this.isLong };
+  /**
+   * What is unfolded of a diff, and whether its lines are sent whole.
+   * @param {Diff | null} diff
+   */
+  arrangement(diff = this.diff) {
+    const known = this.arrangements.get(diff?.id ?? 0) ?? { all: false, long: false, gaps: new Map() };
+    this.arrangements.set(diff?.id ?? 0, known);
+    return known;
+  }
+
+  /** What the rows are asked for by. @param {Diff | null} [diff] */
+  query(diff = this.diff) {
+    const { all, long, gaps } = this.arrangement(diff);
+    const unfold = [...gaps].map(([left, [above, below]]) => `${left}.${above}.${below}`).join(",");
+    return { g: diff?.g ?? 0, layout: this.layout, unfold: all ? "all" : unfold, long };
   }
 
   /**
@@ -75,14 +84,10 @@ export class Sheet {
     const isOtherText = isOther || this.g !== diff.g;
     const anchor = isOther ? null : this.#anchor();
     if (isOther) {
-      this.unfoldsAll = false;
-      this.isLong = false;
-      this.gaps.clear();
       this.selectedFrom = null;
       this.cursor = 0;
     }
-    const query = { ...this.query(), g: diff.g, from: 0, to: BLOCK };
-    const page = await get(`/diffs/${diff.id}/rows`, query);
+    const page = await get(`/diffs/${diff.id}/rows`, { ...this.query(diff), from: 0, to: BLOCK });
     if (drawing !== this.drawings) return;
     const isSameSize = !isOther && page.total === this.total;
     const heights = this.blocks.map(({ element }) => element.offsetHeight);

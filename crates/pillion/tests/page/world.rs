@@ -59,7 +59,7 @@ impl Web {
 
     /// An agent, as soon as it is published.
     pub fn agent(&self) -> TestAgent {
-        TestAgent::find(self.home(), Dialect::Gemini)
+        TestAgent::find(self.home(), Dialect::GeminiCli)
     }
 
     /// The absolute path of a file of the workspace.
