@@ -38,6 +38,9 @@ const state = {
   /** When the list of turns came last: its rows have stood there as they are since then. */
   turnsSince: 0,
   isOver: false,
+  /** Something came while the tab was hidden. */
+  isNews: false,
+  hidesLists: false,
 };
 
 const view = byId("view");
@@ -83,13 +86,14 @@ function failed(why) {
  * Does something with the current diff as it is on the screen, and says what came of it.
  * @param {string} what
  * @param {object} [more]
+ * @param {number} [g] the generation that it is about, if that was there when the person began
  */
-async function act(what, more) {
+async function act(what, more, g = sheet.g) {
   const diff = current();
   if (!diff || sheet.diff?.id !== diff.id) return false;
   try {
-    const done = await post(`/diffs/${diff.id}/${what}`, { g: sheet.g, ...more });
-    say(done.message, done.tone);
+    const done = await post(`/diffs/${diff.id}/${what}`, { g, ...more });
+    say(done.message ?? "", done.tone);
     return true;
   } catch (why) {
     failed(why);
@@ -104,7 +108,7 @@ function change(diff) {
   const at = state.diffs.findIndex((it) => it.id === diff.id);
   if (at < 0) state.diffs.push(diff);
   else state.diffs[at] = diff;
-  if (at < 0 && document.hidden) document.title = `● ${document.title}`;
+  state.isNews ||= at < 0 && document.hidden;
   if (state.current === null || (diff.written && diff.written === state.wanted)) {
     state.wanted = null;
     return select(diff.id);
@@ -149,7 +153,7 @@ const heard = {
     state.diffs = state.diffs.filter((diff) => diff.id !== gone.id);
     if (isHere) select(state.diffs.some((diff) => diff.id === gone.next) ? gone.next : state.diffs[0]?.id ?? null);
     else draw();
-    say(gone.words + left, left ? "warning" : "good");
+    if (isHere || !state.yes) say(gone.words + left, left ? "warning" : "good");
     copy(gone.clipboard);
   },
   /** @param {import("./wire.js").Status} status */
@@ -160,7 +164,10 @@ const heard = {
   },
   turns: () => loadTurns().catch(failed),
   /** @param {import("./wire.js").Notice} notice */
-  notice: (notice) => say(notice.text, notice.tone),
+  notice(notice) {
+    // What is asked, or needs care, stays until the person does something.
+    if (notice.tone === "warning" || !byId("message").classList.contains("asks")) say(notice.text, notice.tone);
+  },
   /** @param {import("./wire.js").Notice} notice */
   end(notice) {
     state.isOver = true;
@@ -184,7 +191,7 @@ function drawTop() {
   const mode = byId("mode");
   mode.hidden = !status?.mode;
   mode.textContent = status?.mode ?? "";
-  document.title = `${diffs.length ? `(${diffs.length}) ` : ""}Pillion`;
+  document.title = `${state.isNews ? "● " : ""}${diffs.length ? `(${diffs.length}) ` : ""}Pillion`;
 }
 
 /** @param {boolean} isThere */
@@ -195,7 +202,8 @@ function drawLink(isThere) {
 }
 
 function drawSide() {
-  drawLists(state.diffs, state.current, state.turns);
+  const isEmpty = drawLists(state.diffs, state.current, state.turns);
+  byId("side").hidden = isEmpty || state.hidesLists;
 }
 
 function drawPlace() {
@@ -228,7 +236,7 @@ function drawHead(diff) {
       diff.canMerge && does("Merge with disk", "merge"),
       diff.undo[0] > 0 && does("Undo", "undo"), diff.undo[1] > 0 && does("Redo", "redo"),
       !diff.isOneSided && does(sheet.layout === "split" ? "Unified" : "Side by side", "layout", { class: "plain" }),
-      does(sheet.arrangement(diff).all ? "Fold" : "Unfold", "unfold", { class: "plain" })));
+      !diff.isOneSided && does(sheet.arrangement(diff).all ? "Fold" : "Unfold", "unfold", { class: "plain" })));
   byId("head").hidden = false;
   byId("phone").replaceChildren(does(written ? "Keep" : "Accept", "accept", { class: "accept" }), button(written ? "Take back…" : "Reject…", (event) => run("reason", event), { class: "reject" }), button("Note", (event) => run("note", event)));
 }
@@ -345,17 +353,18 @@ async function writeNote(on) {
   const diff = current();
   if (!diff) return;
   const { lines, removed, old = "" } = on;
+  const { g } = sheet;
   const place = lines ? `line ${lines[0] + 1}${lines[1] > lines[0] + 1 ? ` to ${lines[1]}` : ""}` : removed !== undefined ? `the removed line ${removed + 1}` : "the file";
   const { made, area } = writing({
     label: `Note on ${place} of ${diff.name}`, text: old, key: `note ${diff.shown} ${lines ?? removed ?? ""}`, word: "Save note",
     send: async (text) => {
-      const isDone = await act("note", { lines, removed, text });
+      const isDone = await act("note", { lines, removed, text }, g);
       if (isDone) sheet.written();
       return isDone;
     },
     leave: () => sheet.written(),
     more: lines ? [{ word: "Suggest other lines", act: async (to) => {
-      const { text } = await get(`/diffs/${diff.id}/text`, { g: sheet.g, side: "after" });
+      const { text } = await get(`/diffs/${diff.id}/text`, { g, side: "after" });
       const those = text.split("\n").slice(lines[0], lines[1]).join("\n");
       to.setRangeText(`\`\`\`suggestion\n${those}\n\`\`\`\n`, to.selectionStart, to.selectionEnd, "end");
       to.dispatchEvent(new Event("input"));
@@ -379,14 +388,15 @@ async function edit(hunk) {
   const diff = current();
   if (!diff) return;
   if (diff.takesNoEdits) return say(diff.takesNoEdits, "warning");
-  const query = { g: sheet.g, side: hunk === null ? "accepted" : "after", ...(hunk === null ? {} : { hunk }) };
+  const { g } = sheet;
+  const query = { g, side: hunk === null ? "accepted" : "after", ...(hunk === null ? {} : { hunk }) };
   const { text } = await get(`/diffs/${diff.id}/text`, query);
   const leave = () => (hunk === null ? leaveFile() : sheet.written());
   const { made, area } = writing({
     label: hunk === null ? `The text of ${diff.name}` : `Hunk ${hunk + 1} of ${diff.name}`, text, isText: true,
     key: `text ${diff.shown} ${hunk ?? ""} ${diff.revision}`, word: "Save", class: hunk === null ? "file-text writing" : "writing",
     send: async (changed) => {
-      const isDone = await act("edit", { ...(hunk === null ? {} : { hunk }), text: changed });
+      const isDone = await act("edit", { ...(hunk === null ? {} : { hunk }), text: changed }, g);
       if (isDone) leave();
       return isDone;
     },
@@ -473,7 +483,7 @@ function search() {
       state.found = { hits, more, at: -1 };
       sheet.hits = (side, line) => (state.found?.hits ?? [])
         .filter((it) => it.id === sheet.diff?.id && it.g === sheet.g && it.side === side && it.line === line).map((it) => it.at);
-      hit(1);
+      await hit(1);
     } catch (why) {
       failed(why);
     }
@@ -492,7 +502,7 @@ async function hit(by) {
   }
   const diff = current();
   if (!diff) return say("The diff of this hit is gone.");
-  await line(diff, to.side, to.line, to.left);
+  await line(diff, to.side, to.line);
   sheet.redrawAll();
   say(null);
   drawPlace();
@@ -503,9 +513,8 @@ async function hit(by) {
  * @param {Diff} diff
  * @param {"left" | "right"} side
  * @param {number} to
- * @param {number | null} [left]
  */
-async function line(diff, side, to, left) {
+async function line(diff, side, to) {
   if (sheet.diff?.id !== diff.id) {
     state.drawn = keyOfRows(diff);
     await sheet.show(diff);
@@ -514,7 +523,7 @@ async function line(diff, side, to, left) {
     drawHead(diff);
   }
   let row = await sheet.rowOf(side, to);
-  const { fold } = sheet.row(row) ?? {};
+  const { fold } = (await sheet.load(row)) ?? {};
   if (fold) {
     const beyond = side === "left" ? to - fold.left : to - fold.right;
     const { gaps } = sheet.arrangement(diff);
@@ -523,7 +532,7 @@ async function line(diff, side, to, left) {
     gaps.set(fold.gap, isNearTop ? [a + beyond + 4, b] : [a, b + fold.lines - beyond + 3]);
     await sheet.show(diff);
     state.drawn = keyOfRows(diff);
-    row = await sheet.rowOf(side, left !== null && left !== undefined && side === "left" ? left : to);
+    row = await sheet.rowOf(side, to);
   }
   await sheet.goTo(row, "center");
 }
@@ -689,7 +698,10 @@ const commands = {
   view: () => turn("-", "look"),
   history: showHistory,
   list: () => /** @type {HTMLElement | null} */ (document.querySelector(".item.turn"))?.focus(),
-  pane: () => byId("side").toggleAttribute("hidden"),
+  pane: () => {
+    state.hidesLists = !state.hidesLists;
+    drawSide();
+  },
   help: () => showHelp(help((name) => name in commands || name in onRow)),
 };
 
@@ -724,6 +736,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return moveItem(item, event.key === "ArrowDown" ? 1 : -1);
   }
+  if (isButton && !item && event.key === "Escape") return sheet.element(sheet.cursor)?.focus();
   // Enter, space and Tab are a button's own.
   if (isButton && ["Enter", " ", "Tab"].includes(event.key)) return;
   if (event.key === "Tab" && state.diffs.length < 2) return;
@@ -808,6 +821,10 @@ byId("lists").addEventListener("click", (event) => {
 byId("filter").addEventListener("input", drawSide);
 byId("help").addEventListener("click", (event) => run("help", event));
 byId("mode").addEventListener("click", (event) => run("mode", event));
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) state.isNews = false;
+  drawTop();
+});
 new ResizeObserver(() => current() && draw()).observe(byId("main"));
 
 try {

@@ -55,6 +55,7 @@ const folderOf = (shown) => shown.slice(0, Math.max(0, shown.lastIndexOf("/")));
  * @param {Diff[]} diffs
  * @param {number | null} current
  * @param {Turns | null} turns
+ * @returns {boolean} true if there is nothing to list
  */
 export function drawLists(diffs, current, turns) {
   const wanted = /** @type {HTMLInputElement} */ (byId("filter")).value.trim().toLowerCase();
@@ -71,14 +72,14 @@ export function drawLists(diffs, current, turns) {
       el("ul", {}, ...inside.map((diff) => el("li", {}, item(diff, diff.id === current)))),
     ]));
   const kept = (turns?.turns ?? []).map((turn) => ({ turn, changes: turn.changes.filter((it) => fits(it.shown, turn.prompt)) }));
-  const current7 = diffs.find((diff) => diff.id === current)?.written;
+  const shownChange = diffs.find((diff) => diff.id === current)?.written;
   const written = kept.some(({ changes }) => changes.length) && el("section", { "aria-label": "Written" },
     el("h2", {}, "Written by agents"),
     ...kept.filter(({ changes }) => changes.length).map(({ turn, changes }) => el("ul", {},
       el("li", {}, el("button", { type: "button", class: "item turn", title: turn.title, data: { turn: turn.id, revision: turn.revision, key: `t${turn.id}` } },
         el("span", { class: "state" }, turn.id), el("span", { class: "file" }, turn.prompt || turn.heading))),
       ...changes.map((change) => el("li", {},
-        el("button", { type: "button", class: `item change${change.isUnseen ? "" : " seen"}`, title: change.label, "aria-current": change.id === current7 ? "true" : "false", data: { turn: change.id, revision: change.revision, key: `t${change.id}` } },
+        el("button", { type: "button", class: `item change${change.isUnseen ? "" : " seen"}`, title: change.label, "aria-current": change.id === shownChange ? "true" : "false", data: { turn: change.id, revision: change.revision, key: `t${change.id}` } },
           el("span", { class: "state" }, change.isUnseen ? "●" : ""),
           el("span", { class: "file" }, change.shown),
           el("span", { class: "count" }, ...counts(change.added, change.removed)),
@@ -90,7 +91,7 @@ export function drawLists(diffs, current, turns) {
   if (turns?.problem) lists.append(el("p", { class: "item quiet" }, turns.problem));
   lists.scrollTop = scroll;
   if (focused) /** @type {HTMLElement | null} */ (lists.querySelector(`[data-key="${focused}"]`))?.focus();
-  byId("side").hidden = !diffs.length && !written && !turns?.problem;
+  return !diffs.length && !written && !turns?.problem;
 }
 
 /**

@@ -269,6 +269,16 @@ export class Sheet {
   }
 
   /**
+   * A row, also one that is far away.
+   * @param {number} row
+   */
+  async load(row) {
+    const block = this.#blockAt(row);
+    if (block) await this.#load(block);
+    return this.row(row);
+  }
+
+  /**
    * Puts the cursor on a row, and the row into the pane.
    * @param {number} row
    * @param {"nearest" | "start" | "center" | "none"} where
@@ -351,41 +361,15 @@ export class Sheet {
   }
 
   /**
-   * The row of a line: by halves, since lines go up on each side.
+   * The row of a line, or of the fold that hides it.
    * @param {Side} side
    * @param {number} line
+   * @returns {Promise<number>}
    */
   async rowOf(side, line) {
-    /** @type {(row: Row) => number | undefined} */
-    const lineOf = (row) => {
-      if (row.fold) return row.fold[side];
-      if (row.same) return side === "left" ? row.same.left : row.same.right.line;
-      return row.changed?.[side]?.line;
-    };
-    let [low, high] = [0, this.blocks.length - 1];
-    let best = 0;
-    while (low <= high) {
-      let at = (low + high) >> 1;
-      /** @type {{ row: number, line: number }[]} */
-      let known = [];
-      const middle = at;
-      for (; at >= low && !known.length; at -= 1) {
-        const block = this.blocks[at];
-        await this.#load(block);
-        known = (block.rows ?? []).flatMap((row, index) => {
-          const found = lineOf(row);
-          return found === undefined ? [] : [{ row: block.from + index, line: found }];
-        });
-      }
-      if (!known.length) low = middle + 1;
-      else if (known[0].line > line) high = at;
-      else {
-        best = known.filter((it) => it.line <= line).at(-1)?.row ?? best;
-        if (known[known.length - 1].line >= line) break;
-        low = middle + 1;
-      }
-    }
-    return best;
+    const { g, ...query } = this.query();
+    const wanted = { ...query, g: this.g, side: side === "left" ? "before" : "after", line };
+    return (await get(`/diffs/${this.diff?.id}/row`, wanted)).row;
   }
 
   /**

@@ -3,7 +3,7 @@
 use pillion_testkit::client::Update;
 use pillion_testkit::{SOON, Size};
 
-use crate::world::{MESSAGE, Web, decide, key, numbers, shows};
+use crate::world::{MESSAGE, Web, decide, has_no_problems, key, numbers, shows};
 
 #[test]
 #[ignore = "needs the browser: cargo xtask test"]
@@ -27,6 +27,7 @@ fn an_edit_survives_a_reload_and_is_in_another_tab_too() {
     assert!(said.contains("accepted"), "{said}");
     assert_eq!(agent.outcome(), Update::accepted(path, "mine\n".to_owned()));
     web.tab.wait_text(".empty", "Nothing to review");
+    has_no_problems(&other);
 }
 
 #[test]
@@ -42,6 +43,7 @@ fn the_first_decision_counts_and_the_other_tab_keeps_its_words() {
     shows(&other, "a.txt");
     decide(&other, key("r"));
     assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
+    has_no_problems(&other);
     web.tab.wait_text(MESSAGE, "What you were writing is kept");
     web.propose(&agent, "a.txt", "one\n", "two\n");
     web.tab.to_front();

@@ -82,6 +82,22 @@ impl Web {
     }
 }
 
+impl Drop for Web {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            has_no_problems(&self.tab);
+        }
+    }
+}
+
+/// Nothing went wrong in this tab. A request about a text that has just become another is answered so, which the browser logs.
+#[track_caller]
+pub fn has_no_problems(tab: &Tab) {
+    let mut problems = tab.take_problems();
+    problems.retain(|it| !it.contains("status of 409"));
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
 /// Waits until the rows of this file are on the screen.
 pub fn shows(tab: &Tab, name: &str) {
     tab.wait_text("#head h2", name);
