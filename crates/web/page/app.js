@@ -354,7 +354,7 @@ async function writeNote(on) {
   if (!diff) return;
   const { lines, removed, old = "" } = on;
   const { g } = sheet;
-  const place = lines ? `line ${lines[0] + 1}${lines[1] > lines[0] + 1 ? ` to ${lines[1]}` : ""}` : removed !== undefined ? `the removed line ${removed + 1}` : "the file";
+  const place = lines ? (lines[1] > lines[0] + 1 ? `lines ${lines[0] + 1} to ${lines[1]}` : `line ${lines[0] + 1}`) : removed !== undefined ? `the removed line ${removed + 1}` : "the file";
   const { made, area } = writing({
     label: `Note on ${place} of ${diff.name}`, text: old, key: `note ${diff.shown} ${lines ?? removed ?? ""}`, word: "Save note",
     send: async (text) => {
@@ -697,7 +697,10 @@ const commands = {
   mode: showMode,
   view: () => turn("-", "look"),
   history: showHistory,
-  list: () => /** @type {HTMLElement | null} */ (document.querySelector(".item.turn"))?.focus(),
+  list: async () => {
+    await loadTurns();
+    /** @type {HTMLElement | null} */ (document.querySelector(".item.turn"))?.focus();
+  },
   pane: () => {
     state.hidesLists = !state.hidesLists;
     drawSide();

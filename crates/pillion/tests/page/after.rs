@@ -20,6 +20,7 @@ fn what_is_written_is_taken_back_by_hunk_and_the_rest_kept() {
     let turn = home.agents_turn("change it", |folder| {
         fs::write(folder.join("a.txt"), &changed).unwrap();
     });
+    web.tab.press("Shift+S");
     web.tab.wait_text("#lists", "change it");
     web.tab.click(".item.change >> text=a.txt");
     shows(&web.tab, "a.txt");
@@ -45,8 +46,9 @@ fn in_the_list_keys_keep_and_take_back_and_undo() {
     let turn = home.agents_turn("change it", |folder| {
         fs::write(folder.join("a.txt"), "two\n").unwrap();
     });
-    web.tab.wait_text("#lists", "change it");
     web.tab.press("Shift+S");
+    web.tab.wait_text("#lists", "change it");
+    web.tab.wait_for(".item.turn:focus");
     web.tab.press("ArrowDown");
     decide(&web.tab, key("r"));
     home.wait_state(turn, "taken back");

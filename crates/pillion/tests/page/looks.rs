@@ -68,6 +68,7 @@ fn axe_finds_nothing_serious_in_either_theme() {
     web.home().agents_turn("Add a changelog", |folder| {
         std::fs::write(folder.join("CHANGELOG.md"), "# Changes\n").unwrap();
     });
+    web.tab.press("Shift+S");
     web.tab.wait_text("#lists", "Add a changelog");
     web.home().file("src/orders.rs", BEFORE);
     web.home().file(".envrc", "a=1\n");

@@ -15,11 +15,12 @@ const TOO_EARLY: [&str; 2] = ["look at it", "key repeat ignored"];
 pub const MESSAGE: &str = "#message";
 
 pub struct Web {
-    pub sandbox: Sandbox,
-    pub pane: Pane,
-    pub tmux: Tmux,
-    pub browser: Browser,
+    // The page goes before its program does, whose end it would log.
     pub tab: Tab,
+    pub browser: Browser,
+    _pane: Pane,
+    pub tmux: Tmux,
+    pub sandbox: Sandbox,
     /// The address, without the token.
     pub address: String,
 }
@@ -45,7 +46,7 @@ impl Web {
         let address = url.split('#').next().unwrap_or_default().to_owned();
         Self {
             sandbox,
-            pane,
+            _pane: pane,
             tmux,
             browser,
             tab,
