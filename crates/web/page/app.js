@@ -552,16 +552,20 @@ async function turn(id, what, more) {
       revision: known?.revision ?? null, isChosen: true, restedMs: Math.floor(performance.now() - state.turnsSince), ...more,
     });
     say(message, done ? "good" : "warning");
+    return done && message;
   } catch (why) {
     failed(why);
+    return false;
   }
 }
 
-/** Takes a hunk of what is written back. @param {number} hunk */
-function takeBackHunk(hunk) {
+/** Takes a hunk of what is written back: it is out of what is kept, too. @param {number} hunk */
+async function takeBackHunk(hunk) {
   const diff = current();
-  const lines = diff?.hunks[hunk]?.after;
-  if (diff?.written && lines) turn(diff.written, "takeBack", { lines: [lines[0], Math.max(lines[0], lines[1] - 1)] });
+  const { after, out } = diff?.hunks[hunk] ?? {};
+  if (!diff?.written || !after) return;
+  const said = await turn(diff.written, "takeBack", { lines: [after[0], Math.max(after[0], after[1] - 1)] });
+  if (said && !out && (await act("toggle", { hunk }))) say(said, "good");
 }
 
 async function showHistory() {
