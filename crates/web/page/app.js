@@ -41,6 +41,8 @@ const state = {
   /** Something came while the tab was hidden. */
   isNews: false,
   hidesLists: false,
+  /** A text is being fetched to be edited: what is typed meanwhile is no command. */
+  isOpening: false,
 };
 
 const view = byId("view");
@@ -347,9 +349,11 @@ function reason() {
 // Notes and edits
 
 /**
+ * At once, so that no word is taken for a key.
  * @param {{ lines?: [number, number], removed?: number, old?: string }} on
+ * @param {number} row the row below which it is written
  */
-async function writeNote(on) {
+function writeNote(on, row) {
   const diff = current();
   if (!diff) return;
   const { lines, removed, old = "" } = on;
@@ -371,7 +375,7 @@ async function writeNote(on) {
       to.focus();
     } }] : [],
   });
-  await sheet.write(made, async () => (lines ? sheet.rowOf("right", lines[1] - 1) : removed !== undefined ? sheet.rowOf("left", removed) : 0));
+  sheet.write(made, row, async () => (lines ? sheet.rowOf("right", lines[1] - 1) : removed !== undefined ? sheet.rowOf("left", removed) : 0));
   area.focus();
 }
 
@@ -379,24 +383,42 @@ function note() {
   const rows = sheet.selected() ?? [sheet.cursor, sheet.cursor + 1];
   const on = sheet.linesOf(/** @type {[number, number]} */ (rows));
   sheet.selectedFrom = null;
-  if (!on) return writeNote({});
-  return writeNote(on.side === "right" ? { lines: on.lines } : { removed: on.lines[0] });
+  const row = rows[1] - 1;
+  if (!on) return writeNote({}, row);
+  return writeNote(on.side === "right" ? { lines: on.lines } : { removed: on.lines[0] }, row);
+}
+
+/**
+ * Opens something to type in: what is typed until it is there is no command.
+ * @param {() => Promise<unknown>} open
+ */
+async function opening(open) {
+  if (state.isOpening) return;
+  state.isOpening = true;
+  await open().finally(() => {
+    state.isOpening = false;
+  });
 }
 
 /** @param {number | null} hunk */
-async function edit(hunk) {
+const edit = (hunk) => opening(() => openText(hunk));
+
+/** @param {number | null} hunk */
+async function openText(hunk) {
   const diff = current();
   if (!diff) return;
   if (diff.takesNoEdits) return say(diff.takesNoEdits, "warning");
   const { g } = sheet;
   const query = { g, side: hunk === null ? "accepted" : "after", ...(hunk === null ? {} : { hunk }) };
-  const { text } = await get(`/diffs/${diff.id}/text`, query);
+  const answer = await get(`/diffs/${diff.id}/text`, query);
+  // The mark at the beginning of a file is no letter of it.
+  const [, bom, text] = /** @type {RegExpMatchArray} */ (answer.text.match(/^(\uFEFF?)([^]*)$/));
   const leave = () => (hunk === null ? leaveFile() : sheet.written());
   const { made, area } = writing({
     label: hunk === null ? `The text of ${diff.name}` : `Hunk ${hunk + 1} of ${diff.name}`, text, isText: true,
     key: `text ${diff.shown} ${hunk ?? ""} ${diff.revision}`, word: "Save", class: hunk === null ? "file-text writing" : "writing",
     send: async (changed) => {
-      const isDone = await act("edit", { ...(hunk === null ? {} : { hunk }), text: changed }, g);
+      const isDone = await act("edit", { ...(hunk === null ? {} : { hunk }), text: bom + changed }, g);
       if (isDone) leave();
       return isDone;
     },
@@ -404,7 +426,11 @@ async function edit(hunk) {
   });
   if (hunk === null) {
     view.replaceWith(made);
-  } else await sheet.write(made, async () => Math.max(0, sheet.hunks[hunk]?.[1] - 1));
+  } else {
+    const last = () => Math.max(0, sheet.hunks[hunk]?.[1] - 1);
+    await sheet.goTo(last(), "nearest");
+    sheet.write(made, last(), async () => last());
+  }
   area.focus();
   if (hunk === null) area.setSelectionRange(0, 0);
 }
@@ -631,7 +657,10 @@ const commands = {
   reject: (event) => decide("reject", event),
   reason,
   note,
-  "note-file": () => writeNote({}),
+  "note-file": () => {
+    view.scrollTop = 0;
+    return opening(() => sheet.goTo(0, "none").then(() => writeNote({}, 0)));
+  },
   notes: showNotes,
   exclude: () => {
     const hunk = sheet.hunkAt(sheet.cursor) ?? sheet.hunkAbove(sheet.cursor);
@@ -733,6 +762,7 @@ function run(name, event) {
 document.addEventListener("keydown", (event) => {
   const on = /** @type {HTMLElement} */ (event.target);
   if (!event.isTrusted || on.closest("dialog, textarea")) return;
+  if (state.isOpening) return event.preventDefault();
   if (on.closest("input")) {
     if (event.key === "Escape") view.focus();
     return;
@@ -768,10 +798,7 @@ const onHunk = {
   takeBack: takeBackHunk,
   toggle: (hunk) => act("toggle", { hunk }),
   edit,
-  note: async (hunk) => {
-    await sheet.goTo(sheet.hunks[hunk][0], "none");
-    return note();
-  },
+  note: (hunk) => opening(() => sheet.goTo(sheet.hunks[hunk][0], "none").then(note)),
 };
 
 view.addEventListener("click", (event) => {
@@ -792,7 +819,7 @@ view.addEventListener("click", (event) => {
     rearrange();
   } else if (on.closest(".note")) {
     const remark = current()?.remarks[Number(/** @type {HTMLElement} */ (on.closest(".note")).dataset.note)];
-    if (remark && on.classList.contains("edit-note")) writeNote({ lines: remark.lines ?? undefined, old: remark.text });
+    if (remark && on.classList.contains("edit-note")) writeNote({ lines: remark.lines ?? undefined, old: remark.text }, at);
     if (remark && on.classList.contains("delete-note")) act("note", { lines: remark.lines, text: "" });
   } else if (!getSelection()?.toString()) {
     sheet.goTo(at, "none");
@@ -814,7 +841,7 @@ view.addEventListener("pointerdown", (event) => {
   view.addEventListener("pointermove", over);
   addEventListener("pointerup", () => {
     view.removeEventListener("pointermove", over);
-    note().catch(failed);
+    note();
   }, { once: true });
 });
 

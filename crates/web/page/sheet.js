@@ -391,15 +391,15 @@ export class Sheet {
   }
 
   /**
-   * Puts what is written below the row that `place` finds.
+   * Puts what is written below a row, which `place` finds again in other rows.
    * @param {HTMLElement} element
+   * @param {number} row
    * @param {() => Promise<number>} place
    */
-  async write(element, place) {
+  write(element, row, place) {
     this.form?.element.remove();
-    this.form = { element, row: await place(), place };
-    await this.goTo(this.form.row, "nearest");
-    this.element(this.form.row)?.after(element);
+    this.form = { element, row, place };
+    this.element(row)?.after(element);
     element.scrollIntoView({ block: "nearest" });
   }
 
