@@ -93,9 +93,10 @@ function failed(why) {
 async function act(what, more, g = sheet.g) {
   const diff = current();
   if (!diff || sheet.diff?.id !== diff.id) return false;
+  say("");
   try {
     const done = await post(`/diffs/${diff.id}/${what}`, { g, ...more });
-    say(done.message ?? "", done.tone);
+    say(done.message, done.tone);
     return true;
   } catch (why) {
     failed(why);
@@ -110,6 +111,8 @@ function change(diff) {
   const at = state.diffs.findIndex((it) => it.id === diff.id);
   if (at < 0) state.diffs.push(diff);
   else state.diffs[at] = diff;
+  // What was under way is done.
+  if (diff.id === state.current && byId("message").textContent?.endsWith("…") && !diff.isComparing) say("");
   state.isNews ||= at < 0 && document.hidden;
   if (state.current === null || (diff.written && diff.written === state.wanted)) {
     state.wanted = null;
@@ -783,8 +786,8 @@ document.addEventListener("keydown", (event) => {
   if (command.name === "accept" || command.name === "reject") notePause();
   if (event.repeat && command.guard !== "free") return event.preventDefault();
   const act = id && onRow[command.name] ? () => onRow[command.name](id) : commands[command.name];
-  if (!act) return;
   event.preventDefault();
+  if (!act) return say(`${event.key} is in the terminal's review only: ${command.help}.`);
   if (state.yes && command.name !== "answer" && command.guard !== "free") say("");
   Promise.resolve(act(event)).catch(failed);
 });
@@ -861,11 +864,17 @@ document.addEventListener("visibilitychange", () => {
 });
 new ResizeObserver(() => current() && draw()).observe(byId("main"));
 
+// A token that was used before does not matter to a browser that has the cookie.
+/** @type {unknown} */
+let refusal;
+await enter().catch((why) => {
+  refusal = why;
+});
 try {
-  await enter();
-  listen(heard, drawLink);
+  if (!refusal) listen(heard, drawLink);
   await loadKeys();
+  if (refusal) listen(heard, drawLink);
   draw();
 } catch (why) {
-  failed(why);
+  failed(refusal ?? why);
 }

@@ -47,7 +47,7 @@ export function help(has) {
     /** @type {{ keys: string[], help: string }[]} */
     const rows = [];
     for (const row of group) {
-      const keys = row.keys.filter((key) => !key.startsWith("Ctrl-"));
+      const keys = row.keys.filter((key) => !key.startsWith("Ctrl-") && key !== "0");
       if (!has(row.name) || !row.help || !keys.length) continue;
       const last = rows.at(-1);
       if (last?.help === row.help) last.keys.push(...keys);

@@ -73,6 +73,7 @@ export function dialog(title, ...contents) {
   document.body.append(made);
   made.showModal();
   made.focus();
+  made.scrollTop = 0;
   return made;
 }
 
