@@ -26,6 +26,7 @@ const PAGES: [(&str, &str, &str); 25] = [
     ("", "", "For everybody"),
     ("docs/install.md", "install.md", "Installing"),
     ("docs/review.md", "review.md", "The review"),
+    ("docs/page.md", "page.md", "The page"),
     ("docs/agents.md", "agents.md", "Agents"),
     ("docs/hooks.md", "hooks.md", "Hooks"),
     ("docs/changes.md", "changes.md", "After the write"),
@@ -62,7 +63,8 @@ const PAGES: [(&str, &str, &str); 25] = [
 ];
 
 /// The pictures.
-const BESIDE: [(&str, &str); 2] = [
+const BESIDE: [(&str, &str); 3] = [
+    ("docs/page.png", "page.png"),
     ("docs/review.svg", "review.svg"),
     ("docs/nvim.svg", "nvim.svg"),
 ];

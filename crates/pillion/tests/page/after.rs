@@ -25,11 +25,17 @@ fn what_is_written_is_taken_back_by_hunk_and_the_rest_kept() {
     web.tab.click(".item.change >> text=a.txt");
     shows(&web.tab, "a.txt");
     web.tab.wait_text("#head", "has written");
-    decide(&web.tab, |tab| tab.click(".strip >> nth=0 >> text=Take back"));
+    decide(&web.tab, |tab| {
+        tab.click(".strip >> nth=0 >> text=Take back")
+    });
     let wanted = before.replace("line 25\n", "line XXV\n");
     let started = Instant::now();
     while fs::read_to_string(&path).unwrap() != wanted {
-        assert!(started.elapsed() < SOON, "{}", fs::read_to_string(&path).unwrap());
+        assert!(
+            started.elapsed() < SOON,
+            "{}",
+            fs::read_to_string(&path).unwrap()
+        );
         std::thread::yield_now();
     }
     web.tab.wait_text(".strip", "excluded");

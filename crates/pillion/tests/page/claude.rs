@@ -19,7 +19,14 @@ fn claude_writes_what_was_edited_and_accepted_in_the_page() {
         arguments: &["--ide"],
         ..ClaudeStart::default()
     };
-    let claude = Claude::start_with(ClaudeRelease::Native, &web.tmux, home, &model, &folder, &how);
+    let claude = Claude::start_with(
+        ClaudeRelease::Native,
+        &web.tmux,
+        home,
+        &model,
+        &folder,
+        &how,
+    );
     web.tab.wait_text("#agents", "Claude Code");
     model.script([Turn::read_file(&path), Turn::replace(&path, "two", "2")]);
     model.script([Turn::say("it is done")]);

@@ -66,7 +66,9 @@ fn a_note_on_a_range_and_a_reason_go_with_a_rejection() {
     web.tab.drag(&number(3), &number(5));
     web.tab.wait_for(".writing textarea");
     web.tab.click(".writing >> text=Suggest other lines");
-    web.tab.wait_until("document.querySelector('.writing textarea').value.includes('line three\\nline 4')");
+    web.tab.wait_until(
+        "document.querySelector('.writing textarea').value.includes('line three\\nline 4')",
+    );
     web.tab.type_text("as before");
     web.tab.press("Control+Enter");
     web.tab.wait_text(".note", "Your note on lines 3 to 5");
@@ -106,7 +108,10 @@ fn what_changes_on_disk_is_merged() {
     web.tab.click("#acts >> text=Merge with disk");
     web.tab.wait_text(".code", "zero");
     web.decide(key("a"));
-    assert_eq!(agent.outcome(), Update::accepted(path, "zero\none\n2\n".to_owned()));
+    assert_eq!(
+        agent.outcome(),
+        Update::accepted(path, "zero\none\n2\n".to_owned())
+    );
 }
 
 #[test]

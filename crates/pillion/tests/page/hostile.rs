@@ -6,7 +6,8 @@ use pillion_testkit::client::Update;
 
 use crate::world::{Web, decide, key, shows};
 
-const SCRIPT: &str = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">";
+const SCRIPT: &str =
+    "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">";
 
 #[test]
 #[ignore = "needs the browser: cargo xtask test"]
@@ -39,7 +40,9 @@ fn markup_and_invisible_characters_are_text() {
 fn a_file_of_ten_megabytes_is_shown_edited_and_accepted() {
     let web = Web::start();
     let mut agent = web.agent();
-    let before: String = (0..200_000).map(|line| format!("{line}: forty characters and a few more\n")).collect();
+    let before: String = (0..200_000)
+        .map(|line| format!("{line}: forty characters and a few more\n"))
+        .collect();
     let proposed = before.replace("000: ", "thousand: ");
     let path = web.propose(&agent, "big.txt", &before, &proposed);
     web.tab.press("Shift+G");
@@ -62,9 +65,15 @@ fn sixty_thousand_lines_are_a_few_thousand_elements() {
     let proposed = before.replace("00\n", "hundred\n");
     let started = Instant::now();
     web.propose(&agent, "big.txt", &before, &proposed);
-    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        started.elapsed()
+    );
     web.tab.press("x");
-    web.tab.wait_until("Number(document.querySelector('#rows').getAttribute('aria-rowcount')) === 60000");
+    web.tab.wait_until(
+        "Number(document.querySelector('#rows').getAttribute('aria-rowcount')) === 60000",
+    );
     web.tab.press("Shift+G");
     web.tab.wait_text(".code", "line 59999");
     let count = web.tab.evaluate("document.querySelectorAll('*').length");

@@ -74,7 +74,11 @@ fn axe_finds_nothing_serious_in_either_theme() {
     web.home().file(".envrc", "a=1\n");
     let _program = TestProgram::propose(
         web.home(),
-        &[("src/orders.rs", &proposed()), ("src/lib.rs", "pub mod orders;\n"), (".envrc", "a=2\n")],
+        &[
+            ("src/orders.rs", &proposed()),
+            ("src/lib.rs", "pub mod orders;\n"),
+            (".envrc", "a=2\n"),
+        ],
     );
     shows(&web.tab, "src/orders.rs");
     web.tab.wait_for(".c-keyword");
@@ -93,7 +97,8 @@ fn axe_finds_nothing_serious_in_either_theme() {
     picture(&web.tab, "2-dark.png");
     web.tab.press("Shift+R");
     web.tab.wait_for("dialog textarea");
-    web.tab.type_text("Keep the loop: it is clearer to whoever comes next.");
+    web.tab
+        .type_text("Keep the loop: it is clearer to whoever comes next.");
     is_accessible(&web.tab);
     picture(&web.tab, "3-reason.png");
     web.tab.press("Escape");

@@ -8,10 +8,10 @@ mod claude;
 mod deciding;
 mod hostile;
 mod looks;
-mod seen;
 #[path = "../it/sandbox.rs"]
 #[allow(dead_code, reason = "shared with tests that use more of it")]
 mod sandbox;
+mod seen;
 #[allow(dead_code, reason = "shared with tests that use more of it")]
 #[path = "../../../companion/tests/shared/doubts.rs"]
 mod shared_doubts;

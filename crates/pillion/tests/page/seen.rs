@@ -64,11 +64,14 @@ fn a_hidden_tab_sees_and_decides_nothing() {
     let mut agent = web.agent();
     let path = web.home().file("a.txt", "one\n");
     agent.propose(&path, "two\n");
-    web.tab.wait_until("document.querySelector('#head h2')?.textContent === 'a.txt'");
+    web.tab
+        .wait_until("document.querySelector('#head h2')?.textContent === 'a.txt'");
     assert_eq!(web.tab.evaluate("document.visibilityState"), "hidden");
     // By a script, as an extension might: nothing comes of it, and nothing was seen.
-    web.tab.evaluate("document.querySelector('#acts button').click()");
-    web.tab.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }))");
+    web.tab
+        .evaluate("document.querySelector('#acts button').click()");
+    web.tab
+        .evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }))");
     assert!(!web.tab.text("#place").contains("seen 1/1"));
     agent.check_pending(web.home()).unwrap();
     front.close();
@@ -87,7 +90,8 @@ fn a_key_that_is_held_down_or_pressed_at_once_decides_nothing() {
     let path = web.home().file("a.txt", "one\n");
     agent.propose(&path, "two\n");
     web.tab.hold("a", 40);
-    web.tab.wait_until("document.querySelector('#message').textContent");
+    web.tab
+        .wait_until("document.querySelector('#message').textContent");
     agent.check_pending(web.home()).unwrap();
     shows(&web.tab, "a.txt");
     web.tab.wait_text(MESSAGE, "look at it");

@@ -5,8 +5,18 @@ use std::path::Path;
 
 /// Each would do so, or needs a Content-Security-Policy that is weaker than ours.
 const FORBIDDEN: [&str; 12] = [
-    "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "DOMParser", "srcdoc", "style=",
-    "setAttribute(\"style\"", "javascript:", "setHTML",
+    "innerHTML",
+    "outerHTML",
+    "insertAdjacentHTML",
+    "document.write",
+    "eval(",
+    "new Function",
+    "DOMParser",
+    "srcdoc",
+    "style=",
+    "setAttribute(\"style\"",
+    "javascript:",
+    "setHTML",
 ];
 
 #[test]

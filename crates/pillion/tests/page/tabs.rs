@@ -48,7 +48,8 @@ fn the_first_decision_counts_and_the_other_tab_keeps_its_words() {
     web.propose(&agent, "a.txt", "one\n", "two\n");
     web.tab.to_front();
     web.tab.press("Shift+C");
-    web.tab.wait_until("document.querySelector('.writing textarea')?.value === 'not sent yet'");
+    web.tab
+        .wait_until("document.querySelector('.writing textarea')?.value === 'not sent yet'");
 }
 
 #[test]
@@ -58,7 +59,9 @@ fn a_terminal_beside_it_decides_and_the_page_says_so() {
     let home = web.home();
     let command = [env!("CARGO_BIN_EXE_pillion")];
     let size = Size::new(110, 30);
-    let review = web.tmux.spawn("review", size, &home.env(), &home.workspace(), &command);
+    let review = web
+        .tmux
+        .spawn("review", size, &home.env(), &home.workspace(), &command);
     review.wait_for("Waiting for an agent", SOON);
     let mut agent = web.agent();
     let path = web.propose(&agent, "a.txt", "one\n", "two\n");

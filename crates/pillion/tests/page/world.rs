@@ -134,5 +134,7 @@ pub fn click(at: &str) -> impl Fn(&Tab) {
 
 /// `count` lines, each with its number.
 pub fn numbers(count: usize) -> String {
-    (1..=count).map(|number| format!("line {number}\n")).collect()
+    (1..=count)
+        .map(|number| format!("line {number}\n"))
+        .collect()
 }
