@@ -588,13 +588,19 @@ async function turn(id, what, more) {
   }
 }
 
-/** Takes a hunk of what is written back: it is out of what is kept, too. @param {number} hunk */
-async function takeBackHunk(hunk) {
+/**
+ * Takes a hunk of what is written back, and shows what is left: the diff is of a file that is another now.
+ * @param {number} hunk
+ * @param {Event} event
+ */
+async function takeBackHunk(hunk, event) {
   const diff = current();
-  const { after, out } = diff?.hunks[hunk] ?? {};
+  const { after } = diff?.hunks[hunk] ?? {};
   if (!diff?.written || !after) return;
   const said = await turn(diff.written, "takeBack", { lines: [after[0], Math.max(after[0], after[1] - 1)] });
-  if (said && !out && (await act("toggle", { hunk }))) say(said, "good");
+  if (!said || !(await decide("reject", event))) return;
+  await turn(diff.written, "look");
+  say(said, "good");
 }
 
 async function showHistory() {
@@ -776,7 +782,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return moveItem(item, event.key === "ArrowDown" ? 1 : -1);
   }
-  if (isButton && !item && event.key === "Escape") return sheet.element(sheet.cursor)?.focus();
+  if (isButton && event.key === "Escape") return (sheet.element(sheet.cursor) ?? view).focus();
   // Enter, space and Tab are a button's own.
   if (isButton && ["Enter", " ", "Tab"].includes(event.key)) return;
   if (event.key === "Tab" && state.diffs.length < 2) return;
@@ -796,7 +802,7 @@ document.addEventListener("keydown", (event) => {
 
 sheet.moved = drawPlace;
 
-/** What the buttons above a hunk do. @type {Record<string, (hunk: number) => unknown>} */
+/** What the buttons above a hunk do. @type {Record<string, (hunk: number, event: Event) => unknown>} */
 const onHunk = {
   takeBack: takeBackHunk,
   toggle: (hunk) => act("toggle", { hunk }),
@@ -810,7 +816,7 @@ view.addEventListener("click", (event) => {
   const does = /** @type {HTMLElement | null} */ (on.closest(".strip button"))?.dataset.act;
   if (does && event.isTrusted) {
     const { strip } = /** @type {HTMLElement} */ (on.closest(".strip")).dataset;
-    return void Promise.resolve(onHunk[does](Number(strip))).catch(failed);
+    return void Promise.resolve(onHunk[does](Number(strip), event)).catch(failed);
   }
   if (!row || on.closest(".writing")) return;
   const at = Number(row.dataset.row);

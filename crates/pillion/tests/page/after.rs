@@ -38,7 +38,8 @@ fn what_is_written_is_taken_back_by_hunk_and_the_rest_kept() {
         );
         std::thread::yield_now();
     }
-    web.tab.wait_text(".strip", "excluded");
+    web.tab
+        .wait_until("document.querySelectorAll('.strip').length === 1");
     let said = web.decide(key("a"));
     if web.tab.count("#message button") > 0 {
         web.decide(key("y"));

@@ -70,6 +70,7 @@ fn axe_finds_nothing_serious_in_either_theme() {
     });
     web.tab.press("Shift+S");
     web.tab.wait_text("#lists", "Add a changelog");
+    web.tab.press("Escape");
     web.home().file("src/orders.rs", BEFORE);
     web.home().file(".envrc", "a=1\n");
     let _program = TestProgram::propose(
