@@ -398,8 +398,9 @@ export class Sheet {
    */
   write(element, row, place) {
     this.form?.element.remove();
-    this.form = { element, row, place };
-    this.element(row)?.after(element);
+    const holder = el("div", { role: "row" }, el("div", { role: "cell" }, element));
+    this.form = { element: holder, row, place };
+    this.element(row)?.after(holder);
     element.scrollIntoView({ block: "nearest" });
   }
 
