@@ -10,7 +10,7 @@ mod remote_view;
 mod together;
 mod workspaces;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -48,6 +48,9 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The time limit for what was said last to be read then, and for the socket to be removed.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The time for which what a front end shows waits for the next one, if that may come at once.
+const KEPT_FOR: Duration = Duration::from_secs(20);
 
 /// Without so many descriptors left no companion starts: those that run, their agents and commands need some at any time.
 const SPARE_DESCRIPTORS: usize = 64;
@@ -89,6 +92,8 @@ struct State {
     companions: HashMap<WorkspaceId, Companion>,
     views: HashMap<ViewId, Attached>,
     guests: Guests,
+    /// The front ends that may come again, by another connection.
+    kept: HashSet<ViewId>,
     /// The roots that each companion was told to keep from agents.
     withheld: HashMap<WorkspaceId, Vec<PathBuf>>,
     /// The front end that came last, or whose roots changed last.
@@ -468,9 +473,29 @@ impl Shared {
         self.changed.notify_all();
     }
 
+    /// A front end leaves that may come again: what it shows waits for the next one of its workspace.
+    fn keep(self: &Arc<Self>, view: ViewId, link: Arc<Link<FromHub>>) {
+        self.lock().kept.insert(view);
+        link.close();
+        let shared = Arc::clone(self);
+        let wait = move || {
+            let until = Instant::now() + KEPT_FOR;
+            shared.wait_while(until, |it| !it.is_over && it.workspaces.is_alone(view));
+            shared.lock().kept.remove(&view);
+            shared.left(view, Some((Leaving::Kept, link)));
+        };
+        if let Err(error) = spawn("kept view", wait) {
+            tracing::warn!(%error, "cannot start a thread");
+            self.lock().kept.remove(&view);
+        }
+    }
+
     /// A front end leaves, or is gone, without a `link`. That stays open until the companion has ended, if it was the last.
     fn left(self: &Arc<Self>, view: ViewId, leaves: Option<(Leaving, Arc<Link<FromHub>>)>) {
         let mut state = self.lock();
+        if state.kept.contains(&view) {
+            return;
+        }
         let Some(attached) = state.views.remove(&view) else {
             return;
         };

@@ -248,13 +248,17 @@ impl MainLoop {
                                 break 'running Ending::Rejects(ended);
                             }
                             Event::Told(view, Tell::Leave(why)) if self.views.is_last(view) => {
-                                break 'running Ending::Rejects(match self.views.is_agents(view) {
+                                let ended = match self.views.is_agents(view) {
                                     true => Ended::ByStranger,
                                     false => self.own_end(why).await,
-                                });
+                                };
+                                break 'running match why {
+                                    Leaving::Kept => Ending::Asks(ended),
+                                    _ => Ending::Rejects(ended),
+                                };
                             }
                             Event::Gone(view) if self.views.is_last(view) => {
-                                break 'running Ending::Asks;
+                                break 'running Ending::Asks(Ended::NotByItself);
                             }
                             event => self.handle(event),
                         }

@@ -20,15 +20,16 @@ use self::diffs::Diffs;
 use self::messages::{
     Agent, Asked, CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_NOTES,
     DID_CHANGE_STATUS, DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, ENVIRONMENT, FindHunks,
-    HUNKS, KEEP, LOOK, MENTION, MERGE, MergeTexts, Named, REVIEW, Requests, SEND_NOTES, TAKE_BACK,
+    HUNKS, KEEP, LOOK, MENTION, MERGE, MergeTexts, Named, RESTORE, REVIEW, Requests, RestoreText, SEND_NOTES, TAKE_BACK,
     UNDO, WATCH, WORKSPACE, Watch,
 };
-pub use self::messages::{DidChangeWorkspace, changed_file};
+pub use self::messages::{DidChangeWorkspace, LEAVE, changed_file};
 use crate::asking::Asking;
 use crate::disk::Done;
 use crate::message::{self, MessageType};
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published, Work};
+use crate::restore;
 
 /// The profile of a plugin.
 #[derive(Debug)]
@@ -189,6 +190,7 @@ impl ClientProfile for Plugin {
         vec![match method.as_str() {
             DECIDE => self.decide(id, params),
             HUNKS => find_hunks(id, params),
+            RESTORE => restore_text(id, params),
             MERGE => self.merge(id, params),
             MENTION => Self::mention(id, params),
             REVIEW => match codec::read(params) {
@@ -310,6 +312,16 @@ fn find_hunks(request: RequestId, params: Value) -> Action {
         Ok(FindHunks { original, content }) => work(request, move || {
             let [original, content] = [original.unwrap_or_default(), content].map(Text::new);
             Ok(json!({"hunks": hunks::between(&original, &content)}))
+        }),
+        Err(why) => Action::invalid(request, why),
+    }
+}
+
+fn restore_text(request: RequestId, params: Value) -> Action {
+    match codec::read::<RestoreText>(params) {
+        Ok(it) => work(request, move || {
+            let content = restore::restore(&it.proposed, &it.shown, &it.content);
+            Ok(json!({ "content": content }))
         }),
         Err(why) => Action::invalid(request, why),
     }

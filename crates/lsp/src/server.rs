@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::disk::{Done, READ_TIMEOUT};
 use crate::framing::Frame;
 use crate::handshake::{self, InitializeParams};
+use crate::plugin::LEAVE;
 use crate::session::{Session, Start, Told, warning};
 use crate::transport::{self, Input, LAST_WORDS};
 use crate::{Error, Options, message};
@@ -155,13 +156,16 @@ impl Server {
 
     fn request(&mut self, Request { id, method, params }: Request) {
         match method.as_str() {
-            "shutdown" if self.session.is_some() => {
+            "shutdown" | LEAVE if self.session.is_some() => {
                 self.is_shut_down = true;
                 // Before the answer: Helix kills right after it. Then no agent finds us, each
                 // has received the outcome of its diff, and no file is left.
                 self.finish();
                 if let Some(session) = self.session.take() {
-                    session.leave(Leaving::Closed);
+                    session.leave(match method.as_str() {
+                        LEAVE => Leaving::Kept,
+                        _ => Leaving::Closed,
+                    });
                 }
                 self.answer(id, Ok(Value::Null));
             }

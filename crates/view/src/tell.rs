@@ -80,6 +80,8 @@ pub enum Leaving {
     Signalled(u32),
     /// Its editor has ended under it, other than by the person.
     Killed,
+    /// Its editor has said that it may come again at once, as one that starts anew: what is pending waits for the next view.
+    Kept,
 }
 
 impl Leaving {

@@ -6,7 +6,7 @@ use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
 use pillion_protocol::Stranger;
 use pillion_system::lock;
-use pillion_view::Tell;
+use pillion_view::{Leaving, Tell};
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused};
 
@@ -221,6 +221,9 @@ impl Inbox<'_> {
             Tell::Editor(pid) => {
                 self.origin.seat.change_editor(pid);
                 self.attached.way.tell(Tell::Editor(pid));
+            }
+            Tell::Leave(Leaving::Kept) if self.origin.stranger().is_none() => {
+                self.shared.keep(self.view, link);
             }
             Tell::Leave(why) => {
                 // The companion is to know whose end this is.

@@ -217,6 +217,12 @@ impl Workspaces {
         stops.then_some(id)
     }
 
+    /// Returns true if no other front end shares the workspace of this one.
+    pub(super) fn is_alone(&self, view: ViewId) -> bool {
+        let workspace = self.of(view).and_then(|id| self.workspaces.get(&id));
+        workspace.is_some_and(|it| it.views.len() == 1)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.workspaces.is_empty()
     }

@@ -23,8 +23,8 @@ const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 pub(crate) enum Ending {
     /// They are rejected (C5.7).
     Rejects(Ended),
-    /// Nothing is answered, and the agents ask in their own windows: the last front end was killed.
-    Asks,
+    /// Nothing is answered, and the agents ask in their own windows: the last front end was killed, or did not come again.
+    Asks(Ended),
 }
 
 /// The calls that wait for an answer when the companion has ended.
@@ -38,13 +38,15 @@ impl MainLoop {
     pub(super) async fn own_end(&mut self, why: Leaving) -> Ended {
         let Some(own) = self.own_view.take() else {
             return match why {
-                Leaving::Closed => Ended::ByPerson,
+                Leaving::Closed | Leaving::Kept => Ended::ByPerson,
                 Leaving::Signalled(_) | Leaving::Killed => Ended::NotByItself,
             };
         };
         let judged = tasks::spawn_blocking(move || match own.judge() {
-            Ok(()) if own.judge_end(why) == Leaving::Closed => Ended::ByPerson,
-            Ok(()) => Ended::NotByItself,
+            Ok(()) => match own.judge_end(why) {
+                Leaving::Closed | Leaving::Kept => Ended::ByPerson,
+                Leaving::Signalled(_) | Leaving::Killed => Ended::NotByItself,
+            },
             Err(_) => Ended::ByStranger,
         });
         judged.await.unwrap_or(Ended::NotByItself)
@@ -70,14 +72,14 @@ impl MainLoop {
         ending: Ending,
         inbox: &mut mpsc::UnboundedReceiver<Event>,
     ) -> Unanswered {
-        let ended = match ending {
-            Ending::Rejects(ended) => ended,
-            Ending::Asks => Ended::NotByItself,
+        let (ended, asks) = match ending {
+            Ending::Rejects(ended) => (ended, false),
+            Ending::Asks(ended) => (ended, true),
         };
         self.discovery.remove(ended).await;
         self.finish_decisions(inbox).await;
         self.release_guards();
-        if ending != Ending::Asks {
+        if !asks {
             let pending: Vec<_> = self.diffs.pending().map(|it| it.key).collect();
             for key in pending {
                 self.forget_told_notes(key);
@@ -86,7 +88,7 @@ impl MainLoop {
             self.perform(actions);
             self.release_guards();
         }
-        if ending == Ending::Asks {
+        if asks {
             self.recording.keep(Recorder::leave_all);
         }
         self.recording.keep(Recorder::closed_all);
@@ -100,7 +102,7 @@ impl MainLoop {
         let proposers = self.proposers.end();
         let all = async { tokio::join!(delivered, proposers) };
         let have_gone_out = tokio::time::timeout(SHUTDOWN_GRACE, all).await.is_ok();
-        if have_gone_out && ending != Ending::Asks {
+        if have_gone_out && !asks {
             // The last words to an agent are the answer to its call: nobody is here any more to hear that it goes on with them.
             self.agents.all_go_on();
         }

@@ -29,6 +29,8 @@ pub const WATCH: &str = "pillion/watch";
 pub const DECIDE: &str = "pillion/decide";
 pub const HUNKS: &str = "pillion/hunks";
 pub const MERGE: &str = "pillion/merge";
+pub const RESTORE: &str = "pillion/restore";
+pub const LEAVE: &str = "pillion/leave";
 pub const MENTION: &str = "pillion/mention";
 pub const REVIEW: &str = "pillion/review";
 pub const SEND_NOTES: &str = "pillion/sendNotes";
@@ -143,6 +145,14 @@ pub struct MergeTexts {
     pub original: Option<String>,
     pub proposed: String,
     pub content: Option<String>,
+}
+
+/// Give a text the bytes that the editor shows of no text.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct RestoreText {
+    pub proposed: String,
+    pub shown: String,
+    pub content: String,
 }
 
 /// The person chooses when agents ask, or wants to know it.

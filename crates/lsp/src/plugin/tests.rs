@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use super::messages::*;
 use crate::handshake::{self, InitializeParams};
 use crate::message;
-use crate::plugin::{Plugin, codec, find_hunks, messages};
+use crate::plugin::{Plugin, codec, find_hunks, messages, restore_text};
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published};
 use crate::roots::DidChangeWorkspaceFolders;
@@ -293,6 +293,10 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_written(answer, fields, &tables);
             }
             "`pillion/hunks` (request)" => check_shared::<FindHunks>(fields, &tables),
+            "`pillion/restore` (request)" => check_shared::<RestoreText>(fields, &tables),
+            "`pillion/restore` (request): The answer" => {
+                check_written(restored("", "", "a\n"), fields, &tables);
+            }
             "`pillion/hunks` (request): The answer" => {
                 let answer = worked_out(find_hunks(1.into(), json!({"content": "a\n"})));
                 check_written(answer, fields, &tables);
@@ -400,7 +404,21 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 54, "every table was found");
+    assert_eq!(tables.len(), 56, "every table was found");
+}
+
+/// The answer about a text as an editor shows it.
+fn restored(proposed: &str, shown: &str, content: &str) -> Value {
+    let texts = json!({"proposed": proposed, "shown": shown, "content": content});
+    worked_out(restore_text(1.into(), texts))
+}
+
+#[test]
+fn a_text_gets_back_what_an_editor_hides_of_the_proposal() {
+    let (proposed, shown) = ("\u{feff}a\r\nb\nc", "a\nb\nc");
+    let of = |content| restored(proposed, shown, content)["content"].clone();
+    assert_eq!(of(shown), proposed);
+    assert_eq!(of("a\nB\nc\nd"), "\u{feff}a\r\nB\nc\r\nd");
 }
 
 /// A proposal as views get it.

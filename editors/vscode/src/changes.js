@@ -1,0 +1,266 @@
+// What agents have written: a tree of turns and changes, marks in open editors, and what the person does with them.
+
+const vscode = require("vscode");
+const fs = require("fs/promises");
+const plain = require("./plain");
+
+/** @typedef {{ turn: any } | { turn: any, change: any }} Node */
+
+class Changes {
+  /**
+   * @param {import("./client").Client} client
+   * @param {import("./status").Status} status
+   */
+  constructor(client, status) {
+    this.client = client;
+    this.status = status;
+    /** @type {any[]} */
+    this.turns = [];
+    /** @type {number | undefined} */
+    this.number = undefined;
+    /** When the rows of the tree became what they are, and whether the person went to one since. */
+    this.rested = 0;
+    this.isChosen = true;
+    this.redrawn = new vscode.EventEmitter();
+    this.onDidChangeTreeData = this.redrawn.event;
+    /** @type {vscode.EventEmitter<void>} */
+    this.lenses = new vscode.EventEmitter();
+    this.onDidChangeCodeLenses = this.lenses.event;
+    this.decorated = new vscode.EventEmitter();
+    this.onDidChangeFileDecorations = this.decorated.event;
+    const gutter = (/** @type {string} */ color) =>
+      vscode.Uri.parse(`data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="${color}" d="M6 1h4v14H6z"/></svg>`)}`);
+    this.mark = vscode.window.createTextEditorDecorationType({
+      isWholeLine: true,
+      gutterIconPath: gutter("#d7a21d"),
+      gutterIconSize: "contain",
+      overviewRulerColor: new vscode.ThemeColor("editorOverviewRuler.modifiedForeground"),
+      overviewRulerLane: vscode.OverviewRulerLane.Left,
+    });
+  }
+
+  /** @param {vscode.Disposable[]} subscriptions */
+  follow(subscriptions) {
+    const { window, languages } = vscode;
+    this.tree = window.createTreeView("pillion.changes", { treeDataProvider: this, showCollapseAll: true });
+    subscriptions.push(
+      this.tree,
+      this.mark,
+      this.tree.onDidChangeSelection(() => {
+        this.isChosen = true;
+      }),
+      languages.registerCodeLensProvider({ scheme: "file" }, this),
+      window.registerFileDecorationProvider(this),
+      window.onDidChangeVisibleTextEditors(() => this.#draw()),
+    );
+  }
+
+  /** @param {number} number another one, once the list is another one */
+  async follows(number) {
+    if (number === this.number) return;
+    this.number = number;
+    await this.load();
+  }
+
+  async load() {
+    const { turns, problem, leftOut } = await this.client.ask("pillion/changes", {});
+    this.turns = turns;
+    this.rested = performance.now();
+    this.isChosen = false;
+    if (this.tree) {
+      const rest = leftOut ? `${leftOut} more changes are not listed.` : undefined;
+      this.tree.message = (problem && plain.message(problem)) ?? rest;
+      const unseen = this.#unseen().length;
+      this.tree.badge = unseen ? { value: unseen, tooltip: `${unseen} unseen` } : undefined;
+    }
+    this.redrawn.fire(undefined);
+    this.lenses.fire();
+    this.decorated.fire(undefined);
+    this.#draw();
+  }
+
+  #unseen() {
+    return this.turns.flatMap(({ changes }) => changes).filter((/** @type {any} */ it) => it.isUnseen);
+  }
+
+  /** @param {vscode.Uri} uri */
+  #of(uri) {
+    return uri.scheme === "file" ? this.#unseen().filter((it) => vscode.Uri.parse(it.uri).fsPath === uri.fsPath) : [];
+  }
+
+  // ---- The tree.
+
+  /**
+   * @param {Node} [node]
+   * @returns {Node[]}
+   */
+  getChildren(node) {
+    if (!node) return this.turns.map((turn) => ({ turn }));
+    return "change" in node ? [] : node.turn.changes.map((/** @type {any} */ change) => ({ turn: node.turn, change }));
+  }
+
+  /** @param {Node} node */
+  getTreeItem(node) {
+    const { TreeItem, TreeItemCollapsibleState } = vscode;
+    if (!("change" in node)) {
+      const item = new TreeItem(plain.label(node.turn.title), TreeItemCollapsibleState.Expanded);
+      item.id = node.turn.id;
+      item.contextValue = `turn there${node.turn.changes.some((/** @type {any} */ it) => it.isUnseen) ? " unseen" : ""}`;
+      return item;
+    }
+    const { change } = node;
+    const item = new TreeItem(plain.label(change.shown), TreeItemCollapsibleState.None);
+    item.id = change.id;
+    item.description = plain.label(change.label);
+    item.tooltip = plain.message(change.path);
+    item.resourceUri = vscode.Uri.parse(change.uri);
+    item.iconPath = vscode.ThemeIcon.File;
+    const isThere = change.state !== "taken back" && change.state !== "gone";
+    item.contextValue = `change${isThere ? " there" : ""}${change.isUnseen ? " unseen" : ""}`;
+    const [first] = change.hunks;
+    const at = new vscode.Position(first?.lines.start ?? 0, 0);
+    const selection = new vscode.Range(at, at);
+    item.command = first && { command: "vscode.open", title: "Open", arguments: [item.resourceUri, { selection }] };
+    return item;
+  }
+
+  /** @param {vscode.Uri} uri */
+  provideFileDecoration(uri) {
+    if (!this.#of(uri).length) return undefined;
+    return new vscode.FileDecoration("P", "An agent changed it, and nobody has looked at that.", new vscode.ThemeColor("list.warningForeground"));
+  }
+
+  // ---- Open editors.
+
+  #draw() {
+    for (const editor of vscode.window.visibleTextEditors) {
+      const hunks = this.#of(editor.document.uri).flatMap(({ hunks }) => hunks);
+      const ranges = hunks.map(({ lines }) => new vscode.Range(lines.start, 0, Math.max(lines.end - 1, lines.start), 0));
+      editor.setDecorations(this.mark, ranges);
+    }
+  }
+
+  /** @param {vscode.TextDocument} document */
+  provideCodeLenses(document) {
+    const last = document.lineCount - 1;
+    return this.#of(document.uri).flatMap((change) =>
+      change.hunks.flatMap((/** @type {any} */ hunk) => {
+        const line = Math.min(hunk.lines.start, last);
+        const range = new vscode.Range(line, 0, line, 0);
+        const lens = (/** @type {string} */ title, /** @type {string} */ command) =>
+          new vscode.CodeLens(range, { title, command: `pillion.${command}`, arguments: [{ change, hunk }] });
+        const all = [lens(plain.label(hunk.label), "look"), lens("Keep", "keep"), lens("Take Back", "takeBack")];
+        return hunk.isChangedSince ? all.slice(0, 2) : all;
+      }),
+    );
+  }
+
+  // ---- What the person does.
+
+  /** @param {any} [node] a row, or a hunk of an editor */
+  look(node) {
+    return this.#act("pillion/look", { id: (node?.change ?? node?.turn)?.id });
+  }
+
+  /** @param {any} [node] */
+  undo(node) {
+    return this.#act("pillion/undo", { id: (node?.change ?? node?.turn)?.id });
+  }
+
+  /** @param {any} [node] */
+  async keep(node) {
+    return this.#act("pillion/keep", await this.#meant(node, "at"));
+  }
+
+  /**
+   * @param {any} [node]
+   * @param {string} [reason]
+   */
+  async takeBack(node, reason) {
+    const notes = reason ? [{ text: reason }] : undefined;
+    return this.#act("pillion/takeBack", { ...(await this.#meant(node, "lines")), notes });
+  }
+
+  /**
+   * What is meant: a row of the tree, a hunk with its buttons, or what is at the cursor.
+   * @param {any} node
+   * @param {"at" | "lines"} part
+   */
+  async #meant(node, part) {
+    if (node && !node.hunk) {
+      const { id, revision } = node.change ?? node.turn;
+      const row = { restedMs: Math.floor(performance.now() - this.rested), isChosen: this.isChosen };
+      this.rested = performance.now();
+      this.isChosen = false;
+      return { id, revision, row, buffers: part === "lines" ? await this.#buffers() : undefined };
+    }
+    const editor = vscode.window.activeTextEditor;
+    const uri = node ? vscode.Uri.parse(node.change.uri) : editor?.document.uri;
+    if (!uri || uri.scheme !== "file") throw new Error("There is no file here whose changes could be meant.");
+    const selected = { start: editor?.selection.start.line ?? 0, end: (editor?.selection.end.line ?? 0) + 1 };
+    const { start, end } = node?.hunk.lines ?? selected;
+    const lines = { first: start, last: Math.max(end - 1, start) };
+    return { uri: uri.toString(), [part]: lines, buffers: await this.#buffers(uri) };
+  }
+
+  /**
+   * The files that are open with unsaved changes, and this one: what saving would write.
+   * @param {vscode.Uri} [own]
+   */
+  async #buffers(own) {
+    const files = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === "file");
+    const meant = files.filter((it) => it.isDirty || it.uri.fsPath === own?.fsPath);
+    return Promise.all(
+      meant.map(async (document) => ({
+        uri: document.uri.toString(),
+        content: await saved(document),
+        isModified: document.isDirty,
+      })),
+    );
+  }
+
+  /**
+   * @param {string} method
+   * @param {any} params
+   */
+  async #act(method, params) {
+    const { done, message, edits } = await this.client.ask(method, params);
+    for (const edit of edits ?? []) {
+      if (await this.#edit(edit, params.buffers)) continue;
+      void this.client.say(2, "The file was edited meanwhile: nothing was taken out of it.");
+      await this.client.ask("pillion/undo", { id: edit.id });
+    }
+    if (message) void this.client.say(done ? 3 : 2, message);
+    await this.load();
+  }
+
+  /**
+   * @param {{ uri: string, content: string }} edit
+   * @param {{ uri: string, content: string }[]} sent
+   */
+  async #edit({ uri, content }, sent) {
+    const { fsPath } = vscode.Uri.parse(uri);
+    const document = vscode.workspace.textDocuments.find((it) => it.uri.scheme === "file" && it.uri.fsPath === fsPath);
+    const told = sent.find((it) => it.uri === document?.uri.toString());
+    if (!document || (await saved(document)) !== told?.content) return false;
+    const edit = new vscode.WorkspaceEdit();
+    edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), content.replace(/^\ufeff/, ""));
+    return vscode.workspace.applyEdit(edit);
+  }
+}
+
+/**
+ * What saving a document would write. VS Code hides a BOM, and shows mixed line ends as one kind.
+ * @param {vscode.TextDocument} document
+ */
+async function saved(document) {
+  const text = document.getText();
+  const bytes = await fs.readFile(document.uri.fsPath).catch(() => undefined);
+  if (!bytes) return text;
+  const onDisk = bytes.toString("utf8");
+  const eol = document.eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n";
+  if (!document.isDirty && onDisk.replace(/^\ufeff/, "").replace(/\r\n|\r|\n/g, eol) === text) return onDisk;
+  return onDisk.startsWith("\ufeff") ? `\ufeff${text}` : text;
+}
+
+module.exports = { Changes };

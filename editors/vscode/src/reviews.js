@@ -1,0 +1,442 @@
+// The proposals that are open: showing, closing, deciding. Pillion rules on whether a decision counts; here is what
+// VS Code knows of it.
+
+const vscode = require("vscode");
+const plain = require("./plain");
+const { Files } = require("./files");
+const { Kept } = require("./kept");
+const { Notes } = require("./notes");
+const { View, asShown, isOurs, tabs, RIGHT, LEFT } = require("./view");
+
+/** The time without changes after which Pillion hears of them. */
+const PAUSE_MS = 300;
+
+/** The time without a key after which a person who types in an editor is shown something in its place. */
+const TYPING_MS = 1500;
+
+/** The time for which keys that decide or close do nothing once a view has gone. */
+const AFTER_MS = 1000;
+
+class Reviews {
+  /**
+   * @param {import("./client").Client} client
+   * @param {import("./status").Status} status
+   * @param {vscode.ExtensionContext} context
+   */
+  constructor(client, status, context) {
+    this.client = client;
+    this.status = status;
+    /** @type {Map<number, View>} */
+    this.views = new Map();
+    const find = (/** @type {vscode.Uri} */ uri) => this.views.get(Number(uri.query));
+    this.find = find;
+    this.files = new Files(find);
+    this.kept = new Kept(context.workspaceState);
+    this.notes = new Notes(client, find);
+    /** When the person last typed or clicked in an editor that shows no proposal. */
+    this.typed = 0;
+    /** When the person last decided, whether or not that counted. */
+    this.pressed = 0;
+    /** @type {number[]} the pauses that Pillion has not heard of */
+    this.pauses = [];
+    /** @type {Map<View, NodeJS.Timeout>} */
+    this.drafts = new Map();
+    const { workspace, window } = vscode;
+    context.subscriptions.push(
+      workspace.registerFileSystemProvider(RIGHT, this.files, { isCaseSensitive: true }),
+      workspace.registerFileSystemProvider(LEFT, this.files, { isCaseSensitive: true, isReadonly: true }),
+      workspace.onDidChangeTextDocument((event) => this.#changed(event)),
+      window.tabGroups.onDidChangeTabs(({ closed }) => this.#tabsChanged(closed)),
+      window.onDidChangeVisibleTextEditors(() => this.look()),
+      window.onDidChangeTextEditorVisibleRanges(() => this.look()),
+      window.onDidChangeWindowState(() => this.look()),
+      window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
+        if (kind && textEditor.document.uri.scheme !== RIGHT) this.typed = Date.now();
+        this.look();
+      }),
+      this.notes,
+    );
+  }
+
+  /** The proposal in the active tab. */
+  get current() {
+    const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+    return isOurs(input) ? this.find(input.modified) : undefined;
+  }
+
+  // ---- What Pillion asks.
+
+  /** @param {any} diff */
+  async open(diff) {
+    const former = this.views.get(diff.id);
+    if (former && !former.isClosing) return this.#renew(former, diff);
+    const view = new View(diff);
+    this.views.set(diff.id, view);
+    try {
+      view.document = await vscode.workspace.openTextDocument(view.right);
+    } catch (error) {
+      this.views.delete(diff.id);
+      throw new Error(`the editor cannot show the text: ${/** @type {Error} */ (error).message}`);
+    }
+    view.seen.load();
+    await this.#show(view, this.#mayTakeScreen() ? { preserveFocus: true } : { preserveFocus: true, background: true });
+    this.#showWhenIdle(view);
+    this.say(view, diff.notes ?? []);
+    this.look();
+  }
+
+  /**
+   * A newer proposal takes the place of the one that is shown.
+   * @param {View} view
+   * @param {any} diff
+   */
+  async #renew(view, diff) {
+    clearTimeout(this.drafts.get(view));
+    view.renew(diff);
+    if (view.document?.isDirty) {
+      // VS Code reads no file over what was typed. Undo has it.
+      await this.#edit(view, view.shown);
+    }
+    this.files.changed(view);
+    this.say(view, ["This is a newer proposal, in the place of the one that was here.", ...(diff.notes ?? [])]);
+    this.look();
+  }
+
+  /** @param {{ id: number, message?: string }} params */
+  async close({ id, message }) {
+    const view = this.views.get(id);
+    if (!view) throw new Error("no such view");
+    const content = await this.text(view);
+    if (view.isEdited && !message) await this.kept.keep(view.diff.path, content);
+    if (message && this.current === view && vscode.window.state.focused) {
+      // The person's next keys are meant for it, and not for what is below.
+      view.isOver = true;
+      this.files.changed(view);
+      this.say(view, [message]);
+    } else {
+      if (message) this.client.say(3, message);
+      void this.#remove(view);
+    }
+    return { content };
+  }
+
+  /** @param {{ id: number, revision: number }} params */
+  async textOf({ id, revision }) {
+    const view = this.views.get(id);
+    if (!view || view.diff.revision !== revision) throw new Error("no such view");
+    return { content: await this.text(view) };
+  }
+
+  /** @param {{ id: number, revision: number, content: string }} params */
+  async offer({ id, revision, content }) {
+    const view = this.views.get(id);
+    if (!view || view.diff.revision !== revision || view.isEdited) return;
+    view.offered = content;
+    const take = "Take My Text";
+    const name = view.title;
+    const chosen = await this.client.say(3, `You had changed an earlier proposal of this file (${name}).`, take);
+    if (chosen === take) await this.takeOffered(view);
+  }
+
+  /** Pillion has ended, and its diffs with it. */
+  async forget() {
+    for (const view of [...this.views.values()]) {
+      if (view.isEdited) await this.kept.keep(view.diff.path, view.content);
+      await this.#remove(view);
+    }
+  }
+
+  // ---- Texts.
+
+  /**
+   * What stands in a view, byte for byte: what VS Code does not show of the proposal, Pillion puts back.
+   * @param {View} view
+   */
+  async text(view, content = view.content) {
+    const { proposed } = view.diff;
+    if (!view.seen.isLoaded || content === view.shown) return proposed;
+    if (view.shown === proposed) return content;
+    return (await this.client.ask("pillion/restore", { proposed, shown: view.shown, content })).content;
+  }
+
+  /**
+   * Edits a view as the person would, so that undo brings back what was there.
+   * @param {View} view
+   * @param {string} text
+   * @param {vscode.Range} [range]
+   */
+  async #edit(view, text, range) {
+    const edit = new vscode.WorkspaceEdit();
+    const lines = view.document?.lineCount ?? 0;
+    edit.replace(view.right, range ?? new vscode.Range(0, 0, lines, 0), text);
+    await vscode.workspace.applyEdit(edit);
+  }
+
+  /** @param {vscode.TextDocumentChangeEvent} event */
+  #changed({ document, contentChanges }) {
+    const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
+    if (!view || view.isClosing || !contentChanges.length) return;
+    if (!view.seen.isLoaded) {
+      view.seen.load();
+      return this.look();
+    }
+    view.seen.follow(contentChanges);
+    view.edited = view.isEdited ? document.getText() : undefined;
+    clearTimeout(this.drafts.get(view));
+    this.drafts.set(view, setTimeout(() => void this.#keepDraft(view), PAUSE_MS));
+  }
+
+  /**
+   * Pillion keeps what the person typed, in case this window ends. Saved, closing the tab asks nothing.
+   * @param {View} view
+   */
+  async #keepDraft(view) {
+    const { id, revision } = view.diff;
+    const content = view.isEdited ? await this.text(view) : undefined;
+    if (view.isClosing || view.diff.revision !== revision) return;
+    this.client.notify("pillion/didChangeDiff", { id, revision, content });
+    if (vscode.window.activeTextEditor?.document === view.document && view.document?.isDirty) {
+      await vscode.commands.executeCommand("workbench.action.files.saveWithoutFormatting");
+    }
+  }
+
+  // ---- Showing.
+
+  /**
+   * @param {View} view
+   * @param {object} options
+   */
+  #show(view, options) {
+    return vscode.commands.executeCommand("vscode.diff", view.left, view.right, view.title, { preview: false, ...options });
+  }
+
+  /** False if somebody is in a proposal already, or types: their next keys are not meant for another text. */
+  #mayTakeScreen() {
+    const inOther = this.current && !this.current.isClosing;
+    return !inOther && Date.now() - this.typed > TYPING_MS;
+  }
+
+  /** @param {View} view */
+  #showWhenIdle(view) {
+    const look = () => {
+      if (!this.views.has(view.diff.id) || view.isClosing || (this.current && !this.current.isClosing)) return;
+      if (this.#mayTakeScreen()) void this.#show(view, { preserveFocus: true });
+      else setTimeout(look, TYPING_MS);
+    };
+    look();
+  }
+
+  /** The person wants to see the one that waits longest. */
+  async next() {
+    const waiting = [...this.views.values()].filter((it) => !it.isClosing && !it.isOver);
+    const view = waiting.find((it) => it !== this.current) ?? waiting[0];
+    if (!view) return this.client.say(3, "No proposal waits for a decision.");
+    await this.#show(view, {});
+  }
+
+  look() {
+    for (const view of this.views.values()) view.seen.look();
+    this.status.aside(this.current?.sentence);
+  }
+
+  /**
+   * Puts sentences above the diff, in place of those that were there.
+   * @param {View} view
+   * @param {string[]} sentences
+   */
+  say(view, sentences) {
+    view.sentence = sentences.join(" ") || undefined;
+    this.notes.head(view, sentences);
+    this.status.aside(this.current?.sentence);
+  }
+
+  // ---- Deciding.
+
+  /**
+   * @param {View} view
+   * @param {"accept" | "reject"} decision
+   * @param {{ reason?: string, isClosed?: boolean, seen?: object }} [how]
+   */
+  async decide(view, decision, { reason, isClosed = false, seen = view.seen.told } = {}) {
+    // All of it as it is now: what comes later, the person has not decided about.
+    const { content } = view;
+    const { id, revision } = view.diff;
+    const now = performance.now();
+    this.pauses.push(Math.floor(now - this.pressed));
+    this.pressed = now;
+    if (view.isOver) return this.#remove(view);
+    if (view.isDeciding || view.isClosing) return;
+    view.isDeciding = true;
+    try {
+      const pausesMs = this.pauses.splice(0);
+      const text = await this.text(view, content);
+      const notes = [...(reason ? [{ text: reason }] : []), ...this.notes.of(view)];
+      const answer = await this.client.ask("pillion/decide", {
+        id,
+        revision,
+        decision,
+        content: decision === "accept" && text !== view.diff.proposed ? text : undefined,
+        notes: notes.length ? notes : undefined,
+        seen: isClosed ? undefined : { ...seen, pausesMs },
+      });
+      await this.#ruled(view, decision, text, answer);
+    } catch (error) {
+      this.say(view, [/** @type {Error} */ (error).message]);
+    } finally {
+      view.isDeciding = false;
+    }
+  }
+
+  /**
+   * @param {View} view
+   * @param {string} decision
+   * @param {string} text
+   * @param {any} answer
+   */
+  async #ruled(view, decision, text, { settled, message, clipboard, next }) {
+    if (clipboard) await vscode.env.clipboard.writeText(clipboard);
+    if (!settled) {
+      this.say(view, [message]);
+      // Nobody can look at it any more, so that nobody is asked again.
+      if (!view.tabs.length) await this.#show(view, { preserveFocus: true });
+      return;
+    }
+    if (decision === "reject" && text !== view.diff.proposed) await this.#keepEdits(view, text);
+    if (message) this.client.say(3, message);
+    await this.#remove(view);
+    const following = next === null || next === undefined ? undefined : this.views.get(next);
+    if (following) await this.#show(following, {});
+  }
+
+  /**
+   * @param {View} view
+   * @param {string} text
+   */
+  async #keepEdits(view, text) {
+    await this.kept.keep(view.diff.path, text);
+    const open = "Open My Text";
+    const said = this.client.say(3, `${view.title} is rejected. What you had made of it is kept.`, open);
+    void said.then((chosen) => (chosen === open ? this.kept.open() : undefined));
+  }
+
+  /** @param {readonly vscode.Tab[]} closed */
+  #tabsChanged(closed) {
+    for (const { input } of closed) {
+      const view = isOurs(input) ? this.find(input.modified) : undefined;
+      // One that is moved is closed in one place and opened in another.
+      if (!view || view.isClosing || view.tabs.length) continue;
+      if (view.isOver) void this.#remove(view);
+      else void this.decide(view, "reject", { isClosed: true });
+    }
+    for (const view of this.views.values()) {
+      if (view.isOver && this.current !== view) void this.#remove(view);
+    }
+    this.look();
+  }
+
+  /**
+   * Takes a view away, without asking and without the focus.
+   * @param {View} view
+   */
+  async #remove(view) {
+    if (view.isClosing) return;
+    view.isClosing = true;
+    clearTimeout(this.drafts.get(view));
+    this.drafts.delete(view);
+    this.notes.forget(view);
+    const wasHere = this.current === view;
+    // Saved, the tab closes without a question; what is saved goes nowhere.
+    for (let tries = 0; tries < 5 && view.document?.isDirty && !view.document.isClosed; tries++) {
+      await view.document.save();
+    }
+    if (wasHere) this.#justClosed();
+    await vscode.window.tabGroups.close(view.tabs.map(({ tab }) => tab), true);
+    if (this.views.get(view.diff.id) === view) this.views.delete(view.diff.id);
+    this.look();
+  }
+
+  /** For a moment, keys that decide or close do nothing in what is there instead. */
+  #justClosed() {
+    const set = (/** @type {boolean} */ is) => vscode.commands.executeCommand("setContext", "pillion.hasJustClosed", is);
+    void set(true);
+    clearTimeout(this.after);
+    this.after = setTimeout(() => void set(false), AFTER_MS);
+  }
+
+  // ---- What the person does in a view.
+
+  /**
+   * Takes the change at the cursor out, or puts the agent's lines back in. Undo takes either back.
+   * @param {View} view
+   */
+  async toggle(view) {
+    const { document, editor } = view;
+    if (!document || !editor || view.isOver) return;
+    const lf = vscode.EndOfLine.LF;
+    const [original, proposed, now] = [view.diff.original ?? "", view.diff.proposed, document.getText()].map((it) => asShown(it, lf));
+    const { version } = document;
+    const at = editor.selection.active.line;
+    const isHere = (/** @type {any} */ { start, end }) => at >= start && at < Math.max(end, start + 1);
+    const { hunks } = await this.client.ask("pillion/hunks", { original, content: now });
+    let hunk = hunks.find((/** @type {any} */ it) => isHere(it.after));
+    let [from, there, here] = [original, hunk?.before, hunk?.after];
+    if (!hunk) {
+      const back = await this.client.ask("pillion/hunks", { original: now, content: proposed });
+      hunk = back.hunks.find((/** @type {any} */ it) => isHere(it.before));
+      [from, there, here] = [proposed, hunk?.after, hunk?.before];
+    }
+    if (!hunk) return this.say(view, ["There is no change at the cursor."]);
+    if (document.version !== version) return;
+    const lines = from.split(/(?<=\n)/).slice(there.start, there.end).join("");
+    const range = document.validateRange(new vscode.Range(here.start, 0, here.end, 0));
+    await this.#edit(view, lines, range);
+  }
+
+  /** @param {View} view */
+  async merge(view) {
+    const { id, revision, original } = view.diff;
+    if (view.diff.originalIsLossy) return this.say(view, ["A file that is not UTF-8 cannot be merged."]);
+    const isFile = (/** @type {vscode.TextDocument} */ it) => it.isDirty && it.uri.scheme === "file" && it.uri.fsPath === vscode.Uri.parse(view.diff.uri).fsPath;
+    const unsaved = vscode.workspace.textDocuments.find(isFile);
+    const { content } = view;
+    const proposed = await this.text(view);
+    try {
+      const merged = await this.client.ask("pillion/merge", { id, revision, original: original ?? undefined, proposed, content: unsaved?.getText() });
+      if (view.content !== content) return this.say(view, ["The proposal has changed meanwhile: merge again."]);
+      await this.#edit(view, merged.content.replace(/^\ufeff/, ""));
+      const what = unsaved ? "Your unsaved changes are" : "What has changed on disk is";
+      const mine = unsaved ? "your own lines" : "the lines on disk";
+      this.say(view, [
+        merged.conflicts
+          ? `Merged: ${mine} stand in ${merged.conflicts} places that the agent changed, too.`
+          : `${what} in the proposal: look, then accept. Undo takes them out.`,
+      ]);
+    } catch (error) {
+      this.say(view, [/** @type {Error} */ (error).message]);
+    }
+  }
+
+  /** @param {View} view */
+  async takeOffered(view) {
+    if (view.offered === undefined) return this.say(view, ["There is no text of an earlier proposal of this file."]);
+    await this.#edit(view, asShown(view.offered, vscode.EndOfLine.LF));
+    this.say(view, ["This is what you made of the earlier proposal. Undo brings the agent's text back."]);
+  }
+
+  /** @param {View} view */
+  nextUnseen(view) {
+    const line = view.seen.next;
+    const { editor } = view;
+    if (line === undefined || !editor) return this.say(view, ["All changes have been on the screen."]);
+    const at = new vscode.Position(line, 0);
+    editor.selection = new vscode.Selection(at, at);
+    editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenter);
+  }
+
+  /** Closes what a former window left behind: its proposals come again. */
+  static async sweep() {
+    await vscode.window.tabGroups.close(tabs().map(({ tab }) => tab), true);
+  }
+}
+
+module.exports = { Reviews };

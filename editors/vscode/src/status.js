@@ -1,0 +1,67 @@
+// The status bar: what waits, who is connected, and what Pillion says of the proposal that is looked at.
+
+const vscode = require("vscode");
+const plain = require("./plain");
+
+class Status {
+  constructor() {
+    this.item = vscode.window.createStatusBarItem("pillion.status", vscode.StatusBarAlignment.Left, 10);
+    this.item.name = "Pillion";
+    this.item.command = "pillion.next";
+    this.said = vscode.window.createStatusBarItem("pillion.said", vscode.StatusBarAlignment.Left, 9);
+    this.said.name = "Pillion: What It Says";
+    this.said.command = "pillion.next";
+    /** @type {any} the last `pillion/didChangeStatus` */
+    this.status = undefined;
+    /** @type {any} the last `pillion/environment` */
+    this.environment = undefined;
+    /** @type {string | undefined} why Pillion does not run */
+    this.problem = "Pillion starts.";
+  }
+
+  dispose() {
+    this.item.dispose();
+    this.said.dispose();
+  }
+
+  draw() {
+    const { status, environment, problem } = this;
+    if (problem || !status) {
+      this.item.text = "$(warning) Pillion";
+      this.item.tooltip = problem;
+      return this.item.show();
+    }
+    const names = status.agents.map((/** @type {any} */ it) => it.displayName).join(", ");
+    const waiting = status.pendingDiffs ? `${status.pendingDiffs} to review` : names || "no agent";
+    const parts = [waiting, status.unseen ? `${status.unseen} unseen` : undefined, status.decided ?? undefined];
+    this.item.text = `$(git-pull-request) ${plain.label(parts.filter(Boolean).join(" · "))}`;
+    this.item.backgroundColor = status.pendingDiffs ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+    const lines = [
+      names ? `Connected to Pillion: ${names}.` : "No agent is connected to Pillion.",
+      ...(environment && !environment.roots.length ? ["No agent can connect: the window has no folder."] : []),
+      ...(status.review ? [status.review.label, status.review.unasked] : []),
+      ...status.notes,
+      ...status.warnings,
+      ...this.#beside(),
+    ];
+    this.item.tooltip = plain.message(lines.filter(Boolean).join("\n"));
+    this.item.show();
+  }
+
+  /** The agents whose own extension is in this window, too: who starts an agent decides to whom it connects. */
+  #beside() {
+    const agents = this.environment?.agents ?? [];
+    const own = agents.filter((/** @type {any} */ it) => it.extension && vscode.extensions.getExtension(it.extension.id));
+    return own.map((/** @type {any} */ it) => it.extension.message);
+  }
+
+  /** @param {string | undefined} sentence */
+  aside(sentence) {
+    if (!sentence) return this.said.hide();
+    this.said.text = plain.label(sentence);
+    this.said.tooltip = plain.message(sentence);
+    this.said.show();
+  }
+}
+
+module.exports = { Status };
