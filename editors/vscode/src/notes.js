@@ -80,8 +80,8 @@ class Notes {
     if (!sentences.length) return;
     const author = { name: "Pillion" };
     const comments = sentences.map((it) => ({ body: plain.message(it), mode: vscode.CommentMode.Preview, author }));
-    view.said = this.controller.createCommentThread(view.right, new vscode.Range(0, 0, 0, 0), comments);
-    if (hasFileComments) view.said.range = /** @type {any} */ (undefined);
+    const above = hasFileComments ? /** @type {any} */ (undefined) : new vscode.Range(0, 0, 0, 0);
+    view.said = this.controller.createCommentThread(view.right, above, comments);
     view.said.canReply = false;
     view.said.label = "Pillion";
     view.said.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;

@@ -11,6 +11,9 @@ const { View, asShown, isOurs, tabs, RIGHT, LEFT } = require("./view");
 /** The time without changes after which Pillion hears of them. */
 const PAUSE_MS = 300;
 
+/** A change that no key or click goes with is the person's after this time, unless a save has made it. */
+const SETTLED_MS = 700;
+
 /** The time without a key after which a person who types in an editor is shown something in its place. */
 const TYPING_MS = 1500;
 
@@ -39,19 +42,21 @@ class Reviews {
     this.pressed = 0;
     /** @type {number[]} the pauses that Pillion has not heard of */
     this.pauses = [];
-    /** @type {Map<View, NodeJS.Timeout>} */
-    this.drafts = new Map();
     const { workspace, window } = vscode;
     context.subscriptions.push(
       workspace.registerFileSystemProvider(RIGHT, this.files, { isCaseSensitive: true }),
       workspace.registerFileSystemProvider(LEFT, this.files, { isCaseSensitive: true, isReadonly: true }),
       workspace.onDidChangeTextDocument((event) => this.#changed(event)),
+      workspace.onWillSaveTextDocument((event) => this.#willSave(event)),
       window.tabGroups.onDidChangeTabs(({ closed }) => this.#tabsChanged(closed)),
       window.onDidChangeVisibleTextEditors(() => this.look()),
       window.onDidChangeTextEditorVisibleRanges(() => this.look()),
       window.onDidChangeWindowState(() => this.look()),
       window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
-        if (kind && textEditor.document.uri.scheme !== RIGHT) this.typed = Date.now();
+        const { uri } = textEditor.document;
+        const view = uri.scheme === RIGHT ? this.find(uri) : undefined;
+        if (kind && view) this.#adopt(view);
+        else if (kind) this.typed = Date.now();
         this.look();
       }),
       this.notes,
@@ -91,7 +96,7 @@ class Reviews {
    * @param {any} diff
    */
   async #renew(view, diff) {
-    clearTimeout(this.drafts.get(view));
+    clearTimeout(view.draft);
     view.renew(diff);
     if (view.document?.isDirty) {
       // VS Code reads no file over what was typed. Undo has it.
@@ -162,18 +167,18 @@ class Reviews {
   /**
    * Edits a view as the person would, so that undo brings back what was there.
    * @param {View} view
-   * @param {string} text
-   * @param {vscode.Range} [range]
+   * @param {string} text the whole text
    */
-  async #edit(view, text, range) {
+  async #edit(view, text) {
+    if (!view.document) return;
     const edit = new vscode.WorkspaceEdit();
-    const lines = view.document?.lineCount ?? 0;
-    edit.replace(view.right, range ?? new vscode.Range(0, 0, lines, 0), text);
+    edit.set(view.right, [difference(view.document, text)]);
     await vscode.workspace.applyEdit(edit);
+    this.#adopt(view);
   }
 
   /** @param {vscode.TextDocumentChangeEvent} event */
-  #changed({ document, contentChanges }) {
+  #changed({ document, contentChanges, reason }) {
     const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
     if (!view || view.isClosing || !contentChanges.length) return;
     if (!view.seen.isLoaded) {
@@ -181,23 +186,54 @@ class Reviews {
       return this.look();
     }
     view.seen.follow(contentChanges);
-    view.edited = view.isEdited ? document.getText() : undefined;
-    clearTimeout(this.drafts.get(view));
-    this.drafts.set(view, setTimeout(() => void this.#keepDraft(view), PAUSE_MS));
+    clearTimeout(view.settling);
+    if (reason) this.#adopt(view);
+    else view.settling = setTimeout(() => this.#adopt(view), SETTLED_MS);
   }
 
   /**
-   * Pillion keeps what the person typed, in case this window ends. Saved, closing the tab asks nothing.
+   * What stands in a view is the person's, and kept: in memory at once, so that closing asks nothing, and by Pillion in a moment,
+   * in case this window ends.
    * @param {View} view
    */
-  async #keepDraft(view) {
+  #adopt(view) {
+    clearTimeout(view.settling);
+    const { document, content } = view;
+    if (view.isClosing || !view.seen.isLoaded || !document || content === (view.edited ?? view.shown)) return;
+    view.edited = content === view.shown ? undefined : content;
+    clearTimeout(view.draft);
+    view.draft = setTimeout(() => void this.#tellDraft(view), PAUSE_MS);
+    void this.#save(view);
+  }
+
+  /** @param {View} view */
+  async #save(view) {
+    if (view.isSaving || !view.document?.isDirty || vscode.window.activeTextEditor?.document !== view.document) return;
+    view.isSaving = true;
+    const { edited } = view;
+    await vscode.commands.executeCommand("workbench.action.files.saveWithoutFormatting");
+    view.isSaving = false;
+    if (view.edited !== edited && !view.isClosing) void this.#save(view);
+  }
+
+  /**
+   * What a save makes of a text, such as by formatting it, is not the person's.
+   * @param {vscode.TextDocumentWillSaveEvent} event
+   */
+  #willSave({ document, waitUntil }) {
+    const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
+    if (!view || !view.seen.isLoaded || view.isClosing) return;
+    clearTimeout(view.settling);
+    const own = view.edited ?? view.shown;
+    if (document.getText() !== own) waitUntil(Promise.resolve([difference(document, own)]));
+  }
+
+  /** @param {View} view */
+  async #tellDraft(view) {
     const { id, revision } = view.diff;
-    const content = view.isEdited ? await this.text(view) : undefined;
+    const content = view.edited === undefined ? undefined : await this.text(view, view.edited);
     if (view.isClosing || view.diff.revision !== revision) return;
     this.client.notify("pillion/didChangeDiff", { id, revision, content });
-    if (vscode.window.activeTextEditor?.document === view.document && view.document?.isDirty) {
-      await vscode.commands.executeCommand("workbench.action.files.saveWithoutFormatting");
-    }
   }
 
   // ---- Showing.
@@ -341,8 +377,8 @@ class Reviews {
   async #remove(view) {
     if (view.isClosing) return;
     view.isClosing = true;
-    clearTimeout(this.drafts.get(view));
-    this.drafts.delete(view);
+    clearTimeout(view.draft);
+    clearTimeout(view.settling);
     this.notes.forget(view);
     const wasHere = this.current === view;
     // Saved, the tab closes without a question; what is saved goes nowhere.
@@ -388,8 +424,8 @@ class Reviews {
     if (!hunk) return this.say(view, ["There is no change at the cursor."]);
     if (document.version !== version) return;
     const lines = from.split(/(?<=\n)/).slice(there.start, there.end).join("");
-    const range = document.validateRange(new vscode.Range(here.start, 0, here.end, 0));
-    await this.#edit(view, lines, range);
+    const all = now.split(/(?<=\n)/);
+    await this.#edit(view, [...all.slice(0, here.start), lines, ...all.slice(here.end)].join(""));
   }
 
   /** @param {View} view */
@@ -403,7 +439,7 @@ class Reviews {
     try {
       const merged = await this.client.ask("pillion/merge", { id, revision, original: original ?? undefined, proposed, content: unsaved?.getText() });
       if (view.content !== content) return this.say(view, ["The proposal has changed meanwhile: merge again."]);
-      await this.#edit(view, merged.content.replace(/^\ufeff/, ""));
+      await this.#edit(view, merged.content);
       const what = unsaved ? "Your unsaved changes are" : "What has changed on disk is";
       const mine = unsaved ? "your own lines" : "the lines on disk";
       this.say(view, [
@@ -419,7 +455,7 @@ class Reviews {
   /** @param {View} view */
   async takeOffered(view) {
     if (view.offered === undefined) return this.say(view, ["There is no text of an earlier proposal of this file."]);
-    await this.#edit(view, asShown(view.offered, vscode.EndOfLine.LF));
+    await this.#edit(view, view.offered);
     this.say(view, ["This is what you made of the earlier proposal. Undo brings the agent's text back."]);
   }
 
@@ -437,6 +473,23 @@ class Reviews {
   static async sweep() {
     await vscode.window.tabGroups.close(tabs().map(({ tab }) => tab), true);
   }
+}
+
+/**
+ * The edit that makes a document's text another one: what both have at the beginning and at the end stays.
+ * @param {vscode.TextDocument} document
+ * @param {string} text
+ */
+function difference(document, text) {
+  const now = document.getText();
+  const wanted = asShown(text, document.eol);
+  const least = Math.min(now.length, wanted.length);
+  let start = 0;
+  while (start < least && now[start] === wanted[start]) start++;
+  let end = 0;
+  while (end < least - start && now[now.length - 1 - end] === wanted[wanted.length - 1 - end]) end++;
+  const range = new vscode.Range(document.positionAt(start), document.positionAt(now.length - end));
+  return vscode.TextEdit.replace(range, wanted.slice(start, wanted.length - end));
 }
 
 module.exports = { Reviews };

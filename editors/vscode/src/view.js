@@ -37,6 +37,11 @@ class View {
     this.offered = undefined;
     /** @type {string | undefined} the text with the person's edits, also once the document is closed */
     this.edited = undefined;
+    /** @type {NodeJS.Timeout | undefined} until Pillion hears of the text */
+    this.draft = undefined;
+    /** @type {NodeJS.Timeout | undefined} until a change counts as the person's */
+    this.settling = undefined;
+    this.isSaving = false;
     this.isDeciding = false;
     this.isClosing = false;
     /** Nobody can decide about it any more; the person is in it. */
