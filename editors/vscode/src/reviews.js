@@ -31,9 +31,11 @@ class Reviews {
     this.status = status;
     /** @type {Map<number, View>} */
     this.views = new Map();
+    /** @type {Map<string, View>} those that are decided, until their document is closed */
+    this.closing = new Map();
     const find = (/** @type {vscode.Uri} */ uri) => this.views.get(Number(uri.query));
     this.find = find;
-    this.files = new Files(find);
+    this.files = new Files((uri) => find(uri) ?? this.closing.get(uri.with({ scheme: RIGHT }).toString()));
     this.kept = new Kept(context.workspaceState);
     this.notes = new Notes(client, find);
     /** When the person last typed or clicked in an editor that shows no proposal. */
@@ -47,6 +49,7 @@ class Reviews {
       workspace.registerFileSystemProvider(RIGHT, this.files, { isCaseSensitive: true }),
       workspace.registerFileSystemProvider(LEFT, this.files, { isCaseSensitive: true, isReadonly: true }),
       workspace.onDidChangeTextDocument((event) => this.#changed(event)),
+      workspace.onDidCloseTextDocument(({ uri }) => this.closing.delete(uri.toString())),
       workspace.onWillSaveTextDocument((event) => this.#willSave(event)),
       window.tabGroups.onDidChangeTabs(({ closed }) => this.#tabsChanged(closed)),
       window.onDidChangeVisibleTextEditors(() => this.look()),
@@ -381,13 +384,16 @@ class Reviews {
     clearTimeout(view.settling);
     this.notes.forget(view);
     const wasHere = this.current === view;
-    // Saved, the tab closes without a question; what is saved goes nowhere.
-    for (let tries = 0; tries < 5 && view.document?.isDirty && !view.document.isClosed; tries++) {
-      await view.document.save();
-    }
     if (wasHere) this.#justClosed();
-    await vscode.window.tabGroups.close(view.tabs.map(({ tab }) => tab), true);
+    // Saved, the tab closes without a question; what is saved goes nowhere. Whether it is saved, VS Code tells late.
+    for (let tries = 0; tries < 5; tries++) {
+      if (view.document?.isDirty && !view.document.isClosed) await view.document.save();
+      if (!view.tabs.length) break;
+      await vscode.window.tabGroups.close(view.tabs.map(({ tab }) => tab), true);
+    }
     if (this.views.get(view.diff.id) === view) this.views.delete(view.diff.id);
+    // A save may still be under way.
+    if (view.document && !view.document.isClosed) this.closing.set(view.right.toString(), view);
     this.look();
   }
 
