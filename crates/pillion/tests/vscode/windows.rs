@@ -1,0 +1,53 @@
+//! A window that ends and comes again.
+
+use std::time::Duration;
+
+use pillion_testkit::client::Update;
+use pillion_testkit::{Heard, kill_tree, programs_below};
+
+use crate::stand_in::{Window, at_work};
+
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
+fn a_window_that_is_reloaded_has_its_proposal_again_with_what_was_made_of_it() {
+    let (sandbox, mut window, mut agent, path) = at_work("a.txt", "one\n");
+    agent.propose(&path, "two\n");
+    window.wait_for("a.txt", "two");
+    window.run("person.type('mine ')");
+    window.wait_until("!active.document.isDirty");
+    window.reload();
+    assert!(matches!(agent.hear(Duration::ZERO), Heard::Nothing));
+
+    let mut window = Window::prepare(&sandbox);
+    window.run("state.answers.push('Take My Text')");
+    window.run("start()");
+    window.wait_for("a.txt", "mine two");
+    let outcome = window.insist("person.run('accept')", &mut agent);
+    assert_eq!(outcome, Update::accepted(path, "mine two\n"));
+}
+
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
+fn pillion_is_started_again_and_what_was_edited_is_kept() {
+    let (sandbox, mut window, agent, path) = at_work("a.txt", "one\n");
+    agent.propose(&path, "two\n");
+    window.wait_for("a.txt", "two");
+    window.run("person.type('mine ')");
+    let server = window.server();
+    kill_tree(server);
+    window.wait_until("group.tabs.length === 0");
+    window.run("state.answers.push('a.txt') && person.run('openKept')");
+    assert_eq!(window.run("state.shown"), "mine two\n");
+    window.wait_until("!bar().includes('warning')");
+    assert_ne!(window.server(), server);
+    drop((sandbox, agent));
+}
+
+impl Window {
+    fn server(&self) -> u32 {
+        let [server] = programs_below(self.process(), "pillion")[..] else {
+            panic!("there is one");
+        };
+        server
+    }
+}
