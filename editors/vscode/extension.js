@@ -44,6 +44,7 @@ async function activate(context) {
     },
   });
   client.onStart = () => seen.report(true);
+  client.onLeave = () => reviews.tellAll();
   client.onEnd = (problem) => {
     status.problem = problem;
     status.draw();

@@ -30,6 +30,8 @@ class Client {
     this.onStart = () => {};
     /** @type {(problem: string) => void} */
     this.onEnd = () => {};
+    /** @type {() => Promise<unknown>} */
+    this.onLeave = () => Promise.resolve();
     this.restart = FIRST_RESTART_MS;
     this.isLeaving = false;
     /** @type {Connection | undefined} */
@@ -133,7 +135,11 @@ class Client {
     const { connection } = this;
     if (!connection) return;
     const late = new Promise((done) => setTimeout(done, LEAVE_MS));
-    await Promise.race([connection.ask("pillion/leave").catch(() => {}), late]);
+    const leave = async () => {
+      await this.onLeave();
+      await connection.ask("pillion/leave");
+    };
+    await Promise.race([leave().catch(() => {}), late]);
     connection.notify("exit");
   }
 }

@@ -239,6 +239,13 @@ class Reviews {
     this.client.notify("pillion/didChangeDiff", { id, revision, content });
   }
 
+  /** Pillion hears of all that was typed, before this window ends. */
+  tellAll() {
+    const views = [...this.views.values()].filter((it) => !it.isClosing);
+    for (const view of views) this.#adopt(view);
+    return Promise.all(views.map((it) => this.#tellDraft(it)));
+  }
+
   // ---- Showing.
 
   /**

@@ -40,7 +40,7 @@ fn a_hunk_is_taken_back_at_its_lines_and_the_rest_is_kept_in_the_tree() {
     assert!(item["contextValue"].as_str().unwrap().contains("unseen"), "{item}");
     window.insist_until(
         &format!("person.run('keep', {CHANGE})"),
-        "state.said.at(-1).includes('kept')",
+        "state.said.at(-1).includes('edited')",
     );
     window.wait_until("!bar().includes('unseen')");
     window.run("person.run('undo')");
@@ -74,6 +74,6 @@ fn a_written_change_is_looked_at_as_a_diff_and_taken_back_there() {
         "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
     );
     window.insist_until("person.run('reject')", "group.tabs.length === 0");
-    window.wait_until("!bar().includes('unseen')");
+    window.wait_until("state.tree.provider.turns[0].changes[0].state === 'taken back'");
     assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
 }

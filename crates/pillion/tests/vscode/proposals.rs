@@ -197,7 +197,10 @@ fn notes_and_a_reason_reach_who_proposed() {
     window.run("person.note(1, 'why?')");
     window.run("person.note(0, 'not this')");
     window.run("person.run('deleteNote', state.threads.at(-1).comments[0])");
-    window.run("state.answers.push('use the helper') && person.run('rejectWith')");
+    window.insist_until(
+        "(state.answers = ['use the helper']) && person.run('rejectWith')",
+        "group.tabs.length === 0",
+    );
     let output = child.wait_with_output().unwrap();
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let expected = serde_json::json!([

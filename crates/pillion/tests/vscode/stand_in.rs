@@ -103,7 +103,11 @@ impl Window {
             self.run(script);
             match agent.hear(Duration::from_millis(900)) {
                 Heard::Outcome(update) => return update,
-                heard => assert!(started.elapsed() < SOON, "{script}: {heard:?}"),
+                heard if started.elapsed() > SOON => {
+                    let said = self.run("[sentence(), ...state.said]");
+                    panic!("{script}: {heard:?} {said:#}");
+                }
+                _ => {}
             }
         }
     }
