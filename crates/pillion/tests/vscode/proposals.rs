@@ -3,7 +3,7 @@
 use pillion_testkit::client::Update;
 
 use crate::sandbox::Sandbox;
-use crate::stand_in::{Window, at_work};
+use crate::stand_in::{Window, answer, at_work, propose};
 
 /// So many lines.
 fn lines(count: usize) -> String {
@@ -188,11 +188,7 @@ fn notes_and_a_reason_reach_who_proposed() {
     let sandbox = Sandbox::new();
     let mut window = Window::open(&sandbox);
     let path = sandbox.home.file("a.txt", "one\ntwo\n");
-    let mut command = sandbox.command(["diff", "--json", "a.txt"]);
-    command.stdin(std::process::Stdio::piped());
-    command.stdout(std::process::Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"one\nTWO\n").unwrap();
+    let diff = propose(&sandbox, "a.txt", "one\nTWO\n");
     window.wait_for("a.txt", "TWO");
     window.run("person.note(1, 'why?')");
     window.run("person.note(0, 'not this')");
@@ -201,8 +197,7 @@ fn notes_and_a_reason_reach_who_proposed() {
         "(state.answers = ['use the helper']) && person.run('rejectWith')",
         "group.tabs.length === 0",
     );
-    let output = child.wait_with_output().unwrap();
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told = answer(diff);
     let expected = serde_json::json!([
         {"text": "use the helper"},
         {"lines": {"first": 1, "last": 1}, "text": "why?"},

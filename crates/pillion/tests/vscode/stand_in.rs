@@ -141,6 +141,22 @@ impl Window {
     }
 }
 
+/// Proposes by a command, which is no agent.
+pub fn propose(sandbox: &Sandbox, name: &str, content: &str) -> Child {
+    let mut command = sandbox.command(["diff", "--json", name]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(content.as_bytes()).unwrap();
+    child
+}
+
+/// What it prints once it is decided.
+pub fn answer(diff: Child) -> Value {
+    let output = diff.wait_with_output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 /// A sandbox with this file, an open window, and an agent that is connected to it.
 pub fn at_work(name: &str, content: &str) -> (Sandbox, Window, TestAgent, String) {
     let sandbox = Sandbox::new();

@@ -1,29 +1,28 @@
 //! A window that ends and comes again.
 
-use std::time::Duration;
+use pillion_testkit::{kill_tree, programs_below};
 
-use pillion_testkit::client::Update;
-use pillion_testkit::{Heard, kill_tree, programs_below};
-
-use crate::stand_in::{Window, at_work};
+use crate::sandbox::Sandbox;
+use crate::stand_in::{Window, answer, at_work, propose};
 
 #[test]
 #[ignore = "needs Node: cargo xtask test"]
 fn a_window_that_is_reloaded_has_its_proposal_again_with_what_was_made_of_it() {
-    let (sandbox, mut window, mut agent, path) = at_work("a.txt", "one\n");
-    agent.propose(&path, "two\n");
+    let sandbox = Sandbox::new();
+    let mut window = Window::open(&sandbox);
+    sandbox.home.file("a.txt", "one\n");
+    let mut diff = propose(&sandbox, "a.txt", "two\n");
     window.wait_for("a.txt", "two");
     window.run("person.type('mine ')");
-    window.wait_until("!active.document.isDirty");
     window.reload();
-    assert!(matches!(agent.hear(Duration::ZERO), Heard::Nothing));
+    assert!(diff.try_wait().unwrap().is_none());
 
     let mut window = Window::prepare(&sandbox);
     window.run("state.answers.push('Take My Text')");
     window.run("start()");
     window.wait_for("a.txt", "mine two");
-    let outcome = window.insist("person.run('accept')", &mut agent);
-    assert_eq!(outcome, Update::accepted(path, "mine two\n"));
+    window.insist_until("person.run('accept')", "group.tabs.length === 0");
+    assert_eq!(answer(diff)["content"], "mine two\n");
 }
 
 #[test]
