@@ -19,6 +19,9 @@ const CODEX_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testk
 /// The same for what drives the browser.
 const BROWSER_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm-browser");
 
+/// The same for VS Code.
+const VSCODE_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm-vscode");
+
 const MANIFEST: &str = "package.json";
 const LOCK: &str = "package-lock.json";
 
@@ -41,6 +44,9 @@ const CODEX_PACKAGES: [(&str, &str); 2] = [
 
 /// The package of [`install_browser`] that there is one of for each platform.
 const BROWSER_PACKAGES: [(&str, &str); 1] = [("@typescript/typescript-", "package.json")];
+
+/// A package of [`install_vscode`] without which it does not start.
+const VSCODE_PACKAGES: [(&str, &str); 1] = [("node-pty", "package.json")];
 
 /// Installs the pinned packages, a Node among them, into `npm/` in `target_dir`, unless they are
 /// there already. The folder: what `PILLION_TEST_NPM` is set to for tests.
@@ -98,6 +104,31 @@ pub fn is_browser_needed(reason: &str) -> bool {
     reason.contains("the browser")
 }
 
+/// Installs VS Code as a server into `npm-vscode/` in `target_dir`, unless it is there already: 780 MB on the disk. The
+/// folder: what `PILLION_TEST_VSCODE` is set to for tests.
+///
+/// # Errors
+/// As [`install_claude`].
+pub fn install_vscode(target_dir: &Path) -> Result<PathBuf> {
+    install_locked(
+        Path::new(VSCODE_SOURCE),
+        target_dir,
+        "npm-vscode",
+        |modules| {
+            put_node_on_path(modules)?;
+            // It has a list of packages of its own, which its own installer reads.
+            let server = modules.join("code-server/lib/vscode");
+            install_packages(&server, &["--omit=dev"])?;
+            ensure_native_programs(&server.join("node_modules"), &VSCODE_PACKAGES)
+        },
+    )
+}
+
+/// Returns true if a test that is ignored for this reason needs [`install_vscode`].
+pub fn is_vscode_needed(reason: &str) -> bool {
+    reason.contains("VS Code")
+}
+
 /// Returns true if a test that is ignored for this reason needs [`install_codex`].
 pub fn is_codex_needed(reason: &str) -> bool {
     reason.contains("Codex CLI")
@@ -138,12 +169,21 @@ pub fn install_locked(
         let to = folder.join(name);
         fs::write(&to, bytes).with_context(|| format!("cannot write {}", to.display()))?;
     }
+    install_packages(&folder, &[])?;
+    finish(&folder.join("node_modules"))?;
+    fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(folder)
+}
+
+/// Installs what the lock file in `folder` says.
+fn install_packages(folder: &Path, options: &[&str]) -> Result<()> {
     // Not `npm ci`: it refuses a lock file that lacks an optional package for another platform,
     // and some of Qwen's are not in every registry. What is in the lock file is installed so.
     let status = Command::new("npm")
         .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
         .args(["--loglevel", "error"])
-        .current_dir(&folder)
+        .args(options)
+        .current_dir(folder)
         .stdout(std::io::stderr())
         .status()
         .context("npm did not start (Debian: the package npm)")?;
@@ -152,9 +192,7 @@ pub fn install_locked(
         "npm install failed in {}: {status} (npm says why above; `npm ping` tells whether its registry responds)",
         folder.display()
     );
-    finish(&folder.join("node_modules"))?;
-    fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))?;
-    Ok(folder)
+    Ok(())
 }
 
 /// Npm takes an optional package that it cannot download for one that this platform does not need.

@@ -3,7 +3,7 @@
 //   node browser.mjs FOLDER_OF_THE_PACKAGES FOLDER_OF_THE_PROFILE headless|screen MILLISECONDS
 //
 // In:  {"id":N,"do":NAME,"tab":N,…}: a name of `actions`, with what it takes
-// Out: {"is":"started","pid":P} once, then {"id":N,"value":V} or {"id":N,"error":E,"page":TEXT}
+// Out: "started" once, then {"id":N,"value":V} or {"id":N,"error":E,"page":TEXT}
 //
 // Chromium is started here, and Playwright only connects to it: so it leaves focus and visibility of tabs as they are.
 import { spawn } from 'node:child_process';
@@ -42,7 +42,7 @@ function start(program, args, stdio, env) {
 
 /** Says so instead of an answer, and ends: a test that waits reads it. */
 function fail(error) {
-  tell({ is: 'failed', error: String(error) });
+  tell({ failed: String(error) });
   process.exit(1);
 }
 
@@ -185,7 +185,7 @@ async function* lines(input) {
   }
 }
 
-tell({ is: 'started', pid: process.pid });
+tell('started');
 for await (const line of lines(process.stdin)) {
   const message = JSON.parse(line);
   const tab = tabs.get(message.tab);

@@ -12,13 +12,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Npm, SOON, display, kill_tree};
+use crate::person::in_background;
+use crate::{Npm, SOON, kill_tree};
 
 /// The variable that holds the folder of the installation.
 const VARIABLE: &str = "PILLION_TEST_BROWSER";
-
-/// Starts what follows in the background, with the same input: the shell's own is closed there.
-const IN_BACKGROUND: &str = r#"exec 3<&0; "$@" <&3 3<&- &"#;
 
 /// More time than the driver takes to say that it has waited long enough.
 const LATE: Duration = Duration::from_secs(30);
@@ -99,21 +97,19 @@ impl Browser {
         let folder = TempDir::with_prefix("pillion-browser-");
         let folder = folder.expect("a temporary folder can be made");
         let (stdout, output) = std::io::pipe().expect("a pipe can be made");
-        let mut shell = Command::new("/bin/sh")
-            .args(["-c", IN_BACKGROUND, "sh"])
-            .arg(Npm::from_env().node())
+        let mut command = Command::new(Npm::from_env().node());
+        command
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("npm-browser/browser.mjs"))
             .arg(packages)
             .arg(folder.path())
             .args([place, &SOON.as_millis().to_string()])
             .current_dir(folder.path())
-            .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("LANG", "C.UTF-8")
-            .envs(["HOME", "TMPDIR", "XDG_RUNTIME_DIR"].map(|name| (name, folder.path())))
+            .envs(["HOME", "TMPDIR", "XDG_RUNTIME_DIR"].map(|name| (name, folder.path())));
+        let mut shell = { in_background(&command, None) }
             .stdin(Stdio::piped())
             .stdout(output)
-            .stderr(display::window())
             .spawn()
             .expect("there is a shell");
         // Waiting would close it.
@@ -121,9 +117,11 @@ impl Browser {
         assert!(shell.wait().expect("it was started").success());
         let (sender, answers) = unbounded();
         std::thread::spawn(move || read(stdout, &sender));
-        let started = answers.recv_timeout(SOON + LATE);
-        let started = started.expect("the driver of the browser says something");
-        let pid = started["pid"].as_u64().and_then(|it| it.try_into().ok());
+        let hear = || answers.recv_timeout(SOON + LATE);
+        let pid = hear().ok().and_then(|pid| pid.as_u64()?.try_into().ok());
+        let pid = pid.expect("the shell prints its number");
+        let started = hear().expect("the driver of the browser says something");
+        assert_eq!(started, "started", "the browser did not start");
         let link = Link {
             stdin,
             answers,
@@ -132,7 +130,7 @@ impl Browser {
         };
         let driver = Driver {
             link: Mutex::new(link),
-            pid: pid.unwrap_or_else(|| panic!("the browser did not start: {started}")),
+            pid,
             has_strict_tabs,
             _folder: folder,
         };

@@ -46,6 +46,7 @@ mod tmux;
 #[cfg(target_os = "linux")]
 mod unread_pipe;
 mod vim;
+mod vscode;
 mod wait;
 
 pub use pillion_testkit_attributes::{
@@ -95,4 +96,5 @@ pub use tmux::{AgentsTerminal, Pane, Size, Tmux};
 #[cfg(target_os = "linux")]
 pub use unread_pipe::{UnreadPipe, fill_pipe};
 pub use vim::{Vim, VimSetup};
+pub use vscode::{VsCode, VsCodeSetup};
 pub use wait::{SOON, pause};

@@ -97,6 +97,26 @@ impl Person {
     }
 }
 
+/// A command that starts another one in the background, with a window on the person's display, and prints its number: no
+/// process of a test is above it. It has the input of the command that is returned, and the output, or else writes to a file.
+pub(crate) fn in_background(command: &Command, log: Option<&Path>) -> Command {
+    let redirected = log.map_or(String::new(), |log| {
+        format!(">>{} 2>&1", quoted(&log.to_string_lossy()))
+    });
+    let script = format!(r#"exec 3<&0 4>&2; "$@" <&3 3<&- {redirected} & echo $!"#);
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .args(["-c", &script, "sh"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .stderr(display::window());
+    let variables = command.get_envs();
+    shell.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+    shell.current_dir(command.get_current_dir().unwrap_or(Path::new("/")));
+    shell
+}
+
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -34,10 +34,11 @@ enum Need {
     /// The checks of the Lua sources.
     Lua,
     Browser,
+    VsCode,
 }
 
 impl Need {
-    const ALL: [Need; 10] = [
+    const ALL: [Need; 11] = [
         Need::Npm,
         Need::Claude,
         Need::Codex,
@@ -48,6 +49,7 @@ impl Need {
         Need::Jujutsu,
         Need::Lua,
         Need::Browser,
+        Need::VsCode,
     ];
 
     /// Returns true if a test that is ignored for this reason needs it.
@@ -63,6 +65,7 @@ impl Need {
             Need::Jujutsu => JUJUTSU.is_needed(reason),
             Need::Lua => false,
             Need::Browser => npm::is_browser_needed(reason),
+            Need::VsCode => npm::is_vscode_needed(reason),
         }
     }
 
@@ -77,6 +80,7 @@ impl Need {
             Need::Addons => "PILLION_TEST_ADDONS",
             Need::Jujutsu => "PILLION_TEST_JUJUTSU",
             Need::Browser => "PILLION_TEST_BROWSER",
+            Need::VsCode => "PILLION_TEST_VSCODE",
             Need::KakLsp | Need::Lua => return None,
         })
     }
@@ -191,6 +195,7 @@ fn install_others(missing: &[Program], target: &Path) -> BTreeMap<Need, Found> {
             Need::Browser,
             browser.and_then(|()| with_npm("what drives the browser", npm::install_browser)),
         ),
+        (Need::VsCode, with_npm("VS Code", npm::install_vscode)),
         (Need::Npm, npm),
     ])
 }
