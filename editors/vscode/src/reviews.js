@@ -2,7 +2,6 @@
 // VS Code knows of it.
 
 const vscode = require("vscode");
-const plain = require("./plain");
 const { Files } = require("./files");
 const { Kept } = require("./kept");
 const { Notes } = require("./notes");
@@ -13,9 +12,6 @@ const PAUSE_MS = 300;
 
 /** A change that no key or click goes with is the person's after this time, unless a save has made it. */
 const SETTLED_MS = 700;
-
-/** The time without a key after which a person who types in an editor is shown something in its place. */
-const TYPING_MS = 1500;
 
 /** The time for which keys that decide or close do nothing once a view has gone. */
 const AFTER_MS = 1000;
@@ -38,8 +34,8 @@ class Reviews {
     this.files = new Files((uri) => find(uri) ?? this.closing.get(uri.with({ scheme: RIGHT }).toString()));
     this.kept = new Kept(context.workspaceState);
     this.notes = new Notes(client, find);
-    /** When the person last typed or clicked in an editor that shows no proposal. */
-    this.typed = 0;
+    /** Whether a proposal is in the active tab, as VS Code knows it. */
+    this.wasActive = false;
     /** When the person last decided, whether or not that counted. */
     this.pressed = 0;
     /** @type {number[]} the pauses that Pillion has not heard of */
@@ -59,7 +55,6 @@ class Reviews {
         const { uri } = textEditor.document;
         const view = uri.scheme === RIGHT ? this.find(uri) : undefined;
         if (kind && view) this.#adopt(view);
-        else if (kind) this.typed = Date.now();
         this.look();
       }),
       this.notes,
@@ -87,8 +82,8 @@ class Reviews {
       throw new Error(`the editor cannot show the text: ${/** @type {Error} */ (error).message}`);
     }
     view.seen.load();
-    await this.#show(view, this.#mayTakeScreen() ? { preserveFocus: true } : { preserveFocus: true, background: true });
-    this.#showWhenIdle(view);
+    // Nor is it shown in the place of one that is looked at.
+    await this.#show(view, { preserveFocus: true, background: !!this.front });
     this.say(view, diff.notes ?? []);
     this.look();
   }
@@ -223,10 +218,11 @@ class Reviews {
    * What a save makes of a text, such as by formatting it, is not the person's.
    * @param {vscode.TextDocumentWillSaveEvent} event
    */
-  #willSave({ document, waitUntil }) {
+  #willSave({ document, reason, waitUntil }) {
     const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
     if (!view || !view.seen.isLoaded || view.isClosing) return;
     clearTimeout(view.settling);
+    if (reason === vscode.TextDocumentSaveReason.Manual) this.say(view, ["Saving decides nothing: “Pillion: Accept” accepts."]);
     const own = view.edited ?? view.shown;
     if (document.getText() !== own) waitUntil(Promise.resolve([difference(document, own)]));
   }
@@ -248,28 +244,26 @@ class Reviews {
 
   // ---- Showing.
 
+  /** The proposal that is on the screen. */
+  get front() {
+    const shown = vscode.window.tabGroups.all.map((group) => group.activeTab?.input);
+    const views = shown.flatMap((input) => (isOurs(input) ? [this.find(input.modified)] : []));
+    return [this.current, ...views].find((it) => it && !it.isClosing);
+  }
+
   /**
+   * Beside what the person has open: in its place, what they type next would go nowhere, and VS Code does not say whether that is
+   * an editor or a terminal.
    * @param {View} view
    * @param {object} options
    */
   #show(view, options) {
-    return vscode.commands.executeCommand("vscode.diff", view.left, view.right, view.title, { preview: false, ...options });
-  }
-
-  /** False if somebody is in a proposal already, or types: their next keys are not meant for another text. */
-  #mayTakeScreen() {
-    const inOther = this.current && !this.current.isClosing;
-    return !inOther && Date.now() - this.typed > TYPING_MS;
-  }
-
-  /** @param {View} view */
-  #showWhenIdle(view) {
-    const look = () => {
-      if (!this.views.has(view.diff.id) || view.isClosing || (this.current && !this.current.isClosing)) return;
-      if (this.#mayTakeScreen()) void this.#show(view, { preserveFocus: true });
-      else setTimeout(look, TYPING_MS);
-    };
-    look();
+    const { all, activeTabGroup } = vscode.window.tabGroups;
+    const ours = [...view.tabs, ...tabs()].map(({ tab }) => tab.group)[0];
+    const free = activeTabGroup.activeTab ? all.find((group) => !group.tabs.length) : activeTabGroup;
+    const viewColumn = (ours ?? free)?.viewColumn ?? vscode.ViewColumn.Beside;
+    const how = { preview: false, viewColumn, ...options };
+    return vscode.commands.executeCommand("vscode.diff", view.left, view.right, view.title, how);
   }
 
   /** The person wants to see the one that waits longest. */
@@ -282,7 +276,11 @@ class Reviews {
 
   look() {
     for (const view of this.views.values()) view.seen.look();
-    this.status.aside(this.current?.sentence);
+    this.status.aside(this.front?.sentence);
+    const isActive = !!this.current;
+    if (isActive === this.wasActive) return;
+    this.wasActive = isActive;
+    void vscode.commands.executeCommand("setContext", "pillion.isActive", isActive);
   }
 
   /**
@@ -293,7 +291,7 @@ class Reviews {
   say(view, sentences) {
     view.sentence = sentences.join(" ") || undefined;
     this.notes.head(view, sentences);
-    this.status.aside(this.current?.sentence);
+    this.status.aside(this.front?.sentence);
   }
 
   // ---- Deciding.

@@ -13,6 +13,7 @@ fn saving_formatting_and_saving_by_itself_decide_and_change_nothing() {
     window.wait_for("a.txt", "two");
     window.run("settings.trims = true");
     window.run("person.save()");
+    window.wait_for_sentence("Saving decides nothing");
     assert_eq!(window.text(), proposed);
     agent.check_pending(&sandbox.home).unwrap();
 

@@ -163,7 +163,7 @@ class Doc {
       if (trimmed !== this.text) this.change(this.all, trimmed);
     }
     const waits = [];
-    if (!isPlain) fire("onWillSaveTextDocument", { document: this, reason: 2, waitUntil: (it) => waits.push(it) });
+    if (!isPlain) fire("onWillSaveTextDocument", { document: this, reason: settings.reason ?? 1, waitUntil: (it) => waits.push(it) });
     for (const edits of await Promise.all(waits)) for (const { range, newText } of edits) this.change(range, newText);
     if (this.uri.scheme === "file") fs.writeFileSync(this.uri.path, this.text);
     else await providers[this.uri.scheme].writeFile(this.uri, Buffer.from(this.text));
@@ -186,7 +186,17 @@ async function openDocument(uri) {
 
 // ---- Tabs and editors.
 
-const group = { tabs: [], activeTab: undefined };
+const groups = [{ tabs: [], activeTab: undefined, viewColumn: 1 }];
+let activeGroup = groups[0];
+/** All of them as one, with what is active in the one that has the focus. */
+const group = {
+  get tabs() {
+    return groups.flatMap(({ tabs }) => tabs);
+  },
+  get activeTab() {
+    return activeGroup.activeTab;
+  },
+};
 const editors = [];
 let visible = [];
 let active;
@@ -219,11 +229,19 @@ const editorOf = (document) => {
   return editor;
 };
 
-async function goTo(tab) {
-  group.activeTab = tab;
-  const uris = !tab ? [] : tab.input instanceof TabInputTextDiff ? [tab.input.original, tab.input.modified] : [tab.input.uri];
-  visible = (await Promise.all(uris.map(openDocument))).map(editorOf);
-  active = visible.at(-1);
+const urisOf = ({ input }) => (input instanceof TabInputTextDiff ? [input.original, input.modified] : [input.uri]);
+
+/** Shows a tab in its group, which has the focus then, unless it is kept where something is. */
+async function goTo(tab, keepsFocus = false) {
+  tab.group.activeTab = tab;
+  if (!keepsFocus || !activeGroup.activeTab) activeGroup = tab.group;
+  await refresh(tab);
+}
+
+async function refresh(tab) {
+  const editorsOf = (of) => Promise.all((of.activeTab ? urisOf(of.activeTab) : []).map(async (uri) => editorOf(await openDocument(uri))));
+  visible = (await Promise.all(groups.map(editorsOf))).flat();
+  active = (await editorsOf(activeGroup)).at(-1);
   fire("onDidChangeVisibleTextEditors", visible);
   fire("onDidChangeActiveTextEditor", active);
   fire("onDidChangeTabs", { opened: [], closed: [], changed: tab ? [tab] : [] });
@@ -231,10 +249,12 @@ async function goTo(tab) {
 
 async function closeTabs(tabs) {
   for (const tab of tabs) {
-    group.tabs = group.tabs.filter((it) => it !== tab);
-    if (group.activeTab === tab) await goTo(group.tabs.at(-1));
+    tab.group.tabs = tab.group.tabs.filter((it) => it !== tab);
+    if (tab.group.activeTab === tab) tab.group.activeTab = tab.group.tabs.at(-1);
   }
-  const shown = (document) => group.tabs.some(({ input }) => [input.uri, input.original, input.modified].some((it) => it?.toString() === document.uri.toString()));
+  if (!activeGroup.tabs.length) activeGroup = groups.find((it) => it.tabs.length) ?? groups[0];
+  await refresh();
+  const shown = (document) => group.tabs.flatMap(urisOf).some((it) => it.toString() === document.uri.toString());
   fire("onDidChangeTabs", { opened: [], closed: tabs, changed: [] });
   for (const document of documents.filter((it) => !it.isClosed && !shown(it))) {
     document.isClosed = true;
@@ -248,10 +268,13 @@ const commands = {
   async "vscode.diff"(left, right, label, options) {
     opened.push({ label, ...options });
     await Promise.all([left, right].map(openDocument));
-    let tab = group.tabs.find(({ input }) => input.modified?.toString() === right.toString());
-    if (!tab) group.tabs.push((tab = { input: new TabInputTextDiff(left, right), label }));
+    const viewColumn = options.viewColumn === vscode.ViewColumn.Beside ? activeGroup.viewColumn + 1 : options.viewColumn;
+    let own = groups.find((it) => it.viewColumn === viewColumn);
+    if (!own) groups.push((own = { tabs: [], activeTab: undefined, viewColumn }));
+    let tab = own.tabs.find(({ input }) => input.modified?.toString() === right.toString());
+    if (!tab) own.tabs.push((tab = { input: new TabInputTextDiff(left, right), label, group: own }));
     fire("onDidChangeTabs", { opened: [tab], closed: [], changed: [] });
-    if (!options.background) await goTo(tab);
+    if (!options.background) await goTo(tab, options.preserveFocus);
   },
   "workbench.action.files.saveWithoutFormatting": () => active.document.save(true),
   setContext: (key, value) => Object.assign(state.context, { [key]: value }),
@@ -262,8 +285,8 @@ const state = { context: {}, said: [], answers: [], clipboard: "", items: [], th
 
 const person = {
   async open(name) {
-    const tab = { input: new TabInputText(Uri.file(path.join(folder, name))) };
-    group.tabs.push(tab);
+    const tab = { input: new TabInputText(Uri.file(path.join(folder, name))), group: activeGroup };
+    activeGroup.tabs.push(tab);
     await goTo(tab);
   },
   at(line, character = 0) {
@@ -290,7 +313,7 @@ const person = {
   async move() {
     const tab = group.activeTab;
     const moved = { ...tab };
-    group.tabs = [...group.tabs.filter((it) => it !== tab), moved];
+    activeGroup.tabs = [...activeGroup.tabs.filter((it) => it !== tab), moved];
     fire("onDidChangeTabs", { opened: [moved], closed: [tab], changed: [] });
     await goTo(moved);
   },
@@ -324,7 +347,7 @@ const vscode = {
   CodeLens: class { constructor(range, command) { Object.assign(this, { range, command }); } },
   EndOfLine: { LF: 1, CRLF: 2 }, FileType: { File: 1 }, FilePermission: { Readonly: 1 }, FileChangeType: { Changed: 1 },
   FileSystemError: { FileNotFound: (uri) => new Error(`no file ${uri}`) },
-  StatusBarAlignment: { Left: 1 }, OverviewRulerLane: { Left: 1 }, CommentMode: { Preview: 1 }, TextEditorRevealType: { InCenter: 2 },
+  StatusBarAlignment: { Left: 1 }, ViewColumn: { Beside: -2 }, TextDocumentSaveReason: { Manual: 1 }, OverviewRulerLane: { Left: 1 }, CommentMode: { Preview: 1 }, TextEditorRevealType: { InCenter: 2 },
   CommentThreadCollapsibleState: { Expanded: 1 }, TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   get version() { return settings.version; },
   env: { appName: "Stand-in", clipboard: { writeText: async (text) => void (state.clipboard = text) } },
@@ -350,8 +373,8 @@ const vscode = {
   window: {
     state: { focused: true },
     tabGroups: {
-      get all() { return [group]; },
-      get activeTabGroup() { return group; },
+      get all() { return groups; },
+      get activeTabGroup() { return activeGroup; },
       onDidChangeTabs: event("onDidChangeTabs"),
       close: closeTabs,
     },
