@@ -20,8 +20,8 @@ use self::diffs::Diffs;
 use self::messages::{
     Agent, Asked, CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_NOTES,
     DID_CHANGE_STATUS, DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, ENVIRONMENT, FindHunks,
-    HUNKS, KEEP, LOOK, MENTION, MERGE, MergeTexts, Named, RESTORE, REVIEW, Requests, RestoreText, SEND_NOTES, TAKE_BACK,
-    UNDO, WATCH, WORKSPACE, Watch,
+    HUNKS, KEEP, LOOK, MENTION, MERGE, MergeTexts, Named, RESTORE, REVIEW, Requests, RestoreText,
+    SEND_NOTES, TAKE_BACK, UNDO, WATCH, WORKSPACE, Watch,
 };
 pub use self::messages::{DidChangeWorkspace, LEAVE, changed_file};
 use crate::asking::Asking;

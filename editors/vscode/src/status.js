@@ -51,8 +51,12 @@ class Status {
   /** The agents whose own extension is in this window, too: who starts an agent decides to whom it connects. */
   #beside() {
     const agents = this.environment?.agents ?? [];
-    const own = agents.filter((/** @type {any} */ it) => it.extension && vscode.extensions.getExtension(it.extension.id));
-    return own.map((/** @type {any} */ it) => it.extension.message);
+    const own = agents.filter((/** @type {any} */ it) => it.extension && vscode.extensions.getExtension(it.extension));
+    return own.map(
+      (/** @type {any} */ { name, displayName }) =>
+        `${displayName}'s own extension is here, too: a \`${name}\` that you type in a terminal connects to that one, and one that ` +
+        `“Pillion: Start an Agent” starts connects to Pillion. \`pillion hook install ${name}\` shows its changes here all the same.`,
+    );
   }
 
   /** @param {string | undefined} sentence */

@@ -6,9 +6,9 @@ use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
 use pillion_protocol::Stranger;
 use pillion_system::lock;
-use pillion_view::{Leaving, Tell};
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused};
+use pillion_view::{Leaving, Tell};
 
 use super::{Attached, Shared, Unattached};
 use crate::door::{Caller, Visit};

@@ -331,6 +331,7 @@ fn startable(agent: Dialect) -> Value {
         "displayName": agent.display_name(),
         "package": agent.package(),
         "command": [agent.name()],
+        "extension": agent.extension(),
         "needsRun": agent.needs_run(),
         "readsLinesInPrompt": agent.reads_lines_in_prompt(),
     })

@@ -31,13 +31,22 @@ fn a_hunk_is_taken_back_at_its_lines_and_the_rest_is_kept_in_the_tree() {
     window.run("person.open('a.txt')");
     window.wait_until("active.decorations.length === 2");
     window.run("void (globalThis.lenses = state.lenses.provideCodeLenses(active.document))");
-    assert_eq!(window.run("lenses.map(({ command }) => command.title)[1]"), "Keep");
+    assert_eq!(
+        window.run("lenses.map(({ command }) => command.title)[1]"),
+        "Keep"
+    );
     window.run("person.run('takeBack', ...lenses[2].command.arguments)");
     window.wait_until("state.said.length > 0");
-    assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\n3\n4\n5\n6\n7\nEIGHT\n9\n");
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        "1\n2\n3\n4\n5\n6\n7\nEIGHT\n9\n"
+    );
 
     let item = window.run(&format!("state.tree.provider.getTreeItem({CHANGE})"));
-    assert!(item["contextValue"].as_str().unwrap().contains("unseen"), "{item}");
+    assert!(
+        item["contextValue"].as_str().unwrap().contains("unseen"),
+        "{item}"
+    );
     window.insist_until(
         &format!("person.run('keep', {CHANGE})"),
         "state.said.at(-1).includes('edited')",

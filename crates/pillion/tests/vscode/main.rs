@@ -5,6 +5,7 @@
 
 mod changes;
 mod proposals;
+mod real;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../it/sandbox.rs"]
 mod sandbox;

@@ -34,7 +34,10 @@ fn what_is_accepted_is_what_stands_there_once_all_of_it_was_on_the_screen() {
     agent.check_pending(&sandbox.home).unwrap();
 
     // The second change is below the window, until the person goes there.
-    window.insist_until("person.run('accept')", "sentence().includes('1 of 2 changes')");
+    window.insist_until(
+        "person.run('accept')",
+        "sentence().includes('1 of 2 changes')",
+    );
     window.run("person.run('nextUnseen')");
     window.run("person.at(0)");
     window.run("person.type('mine\\n')");
@@ -55,7 +58,10 @@ fn long_lines_count_once_the_cursor_was_at_their_end() {
     let (_sandbox, mut window, mut agent, path) = at_work("a.txt", "short\n");
     agent.propose(&path, &format!("{}x\n", " ".repeat(300)));
     window.wait_for("a.txt", "x");
-    window.insist_until("person.run('accept')", "sentence().includes('on the screen')");
+    window.insist_until(
+        "person.run('accept')",
+        "sentence().includes('on the screen')",
+    );
     window.run("person.at(0, 301)");
     let proposed = format!("{}x\n", " ".repeat(300));
     let outcome = window.insist("person.run('accept')", &mut agent);
@@ -155,13 +161,13 @@ fn nothing_opens_where_somebody_is() {
     assert!(window.run(beside).as_str().unwrap().contains("a.txt"));
     assert_eq!(window.run("opened.every((it) => it.preserveFocus)"), true);
     window.run("person.run('next')");
-    window.wait_for("b.txt", "new");
-    window.run("person.close()");
-    assert_eq!(agent.outcome(), rejected(&other));
-    window.run("person.run('next')");
     window.wait_for("a.txt", "two");
     let outcome = window.insist("person.run('accept')", &mut agent);
     assert_eq!(outcome, accepted(&path, "two\n"));
+    window.run("person.run('next')");
+    window.wait_for("b.txt", "new");
+    window.run("person.close()");
+    assert_eq!(agent.outcome(), rejected(&other));
 }
 
 #[test]
@@ -211,12 +217,21 @@ fn nothing_that_an_agent_names_is_an_icon_a_link_or_a_command() {
     let (_sandbox, mut window, mut agent, path) = at_work(name, "one\n");
     agent.propose(&path, "two\n");
     window.wait_for("$(bug)", "two");
-    assert!(!window.run("group.activeTab.label").as_str().unwrap().contains("]("));
+    assert!(
+        !window
+            .run("group.activeTab.label")
+            .as_str()
+            .unwrap()
+            .contains("](")
+    );
     window.run("person.type('mine')");
     window.run("person.close()");
     assert_eq!(agent.outcome(), rejected(&path));
     window.wait_until("state.said.some((it) => it.includes('$(bug)'))");
-    assert_eq!(window.run("state.said.some((it) => it.includes(']('))"), false);
+    assert_eq!(
+        window.run("state.said.some((it) => it.includes(']('))"),
+        false
+    );
     window.wait_until("bar().includes('rejected')");
     assert_eq!(window.run("bar().includes('$(bug)')"), false);
 }

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
 use pillion_testkit::client::Update;
-use pillion_testkit::{Heard, Npm, TestAgent, pause};
-const SOON: Duration = Duration::from_secs(12);
+use pillion_testkit::{Heard, Npm, SOON, TestAgent, pause};
 use pillion_view::LOOK;
 use serde_json::{Value, json};
 
@@ -60,7 +59,11 @@ impl Window {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();
-        assert!(answer.get("error").is_none(), "{script}: {}", answer["error"]);
+        assert!(
+            answer.get("error").is_none(),
+            "{script}: {}",
+            answer["error"]
+        );
         answer["value"].clone()
     }
 
@@ -118,7 +121,10 @@ impl Window {
         let started = Instant::now();
         while self.run(&format!("{script}.then(() => !!({so}))")) != json!(true) {
             let said = self.run("[sentence(), ...state.said]");
-            assert!(started.elapsed() < SOON, "{so} did not become true: {said:#}");
+            assert!(
+                started.elapsed() < SOON,
+                "{so} did not become true: {said:#}"
+            );
             // A key that is held down comes faster.
             thread::sleep(LOOK);
         }

@@ -43,6 +43,8 @@ facts! {
     pub display_name: &'static str = "",
     /// The npm package that brings the agent's command.
     pub package: Option<&'static str> = None,
+    /// The name of its maker's extension for VS Code, to which it connects in a terminal of a window that has it.
+    pub extension: Option<&'static str> = None,
     /// The variable that it sets for the commands that it runs, and nobody else sets.
     pub shell_variable: Option<&'static str> = None,
     /// Its protocol towards a companion.

@@ -15,6 +15,7 @@ pub(crate) const ROW: Row = Row {
     name: "claude",
     display_name: "Claude Code",
     package: Some("@anthropic-ai/claude-code"),
+    extension: Some("anthropic.claude-code"),
     places: &[
         claude_lock(Base::ClaudeConfig),
         // opencode reads only this one.

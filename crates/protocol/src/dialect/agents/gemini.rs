@@ -9,6 +9,7 @@ pub(crate) const ROW: Row = Row {
     name: "gemini",
     display_name: "Gemini CLI",
     package: Some("@google/gemini-cli"),
+    extension: Some("google.gemini-cli-vscode-ide-companion"),
     places: &[
         in_tmp(&["gemini", "ide"], FileName::PidPort(GEMINI)),
         // Releases up to 0.26 try this one first.

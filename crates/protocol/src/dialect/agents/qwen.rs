@@ -9,6 +9,7 @@ pub(crate) const ROW: Row = Row {
     name: "qwen",
     display_name: "Qwen Code",
     package: Some("@qwen-code/qwen-code"),
+    extension: Some("qwenlm.qwen-code-vscode-ide-companion"),
     places: &[
         in_tmp(&["qwen", "ide"], FileName::PidPort(QWEN)),
         // 0.12 and later scan the lock files; 0.5.2 to 0.10 open the one of the port variable.
