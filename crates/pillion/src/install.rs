@@ -39,8 +39,8 @@ pub trait Installer: fmt::Debug + Sync {
     /// For people.
     fn display_name(&self) -> &'static str;
 
-    /// Returns true if what it gets is one agent's, so that one may be chosen.
-    fn is_for_one_agent(&self) -> bool {
+    /// Returns true if it can have extensions of the agents' makers, one for each agent.
+    fn has_official(&self) -> bool {
         false
     }
 
@@ -116,10 +116,19 @@ impl Found {
 /// The options that were given.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// The extension of this agent alone.
+    /// The extensions of the agents' makers, in place of Pillion's own.
+    pub official: bool,
+    /// The extension of this agent's maker alone.
     pub agent: Option<Dialect>,
     /// Move aside what is in the way.
     pub force: bool,
+}
+
+impl Options {
+    /// Returns true if extensions of the agents' makers are meant.
+    fn are_official(&self) -> bool {
+        self.official || self.agent.is_some()
+    }
 }
 
 /// Every editor, in the order in which they are listed.

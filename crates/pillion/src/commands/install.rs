@@ -21,9 +21,9 @@ use crate::progress;
 ///
 /// Neovim, Vim, Emacs and Kakoune get Pillion's plugin, which is built into this program; your settings are
 /// not touched. Helix gets `pillion lsp` for each of its languages, in `languages.toml`; Kate gets it for
-/// each language without another server, in the settings of its LSP client. VS Code, its forks and Positron
-/// get the agents' own extensions, through the editor's own command. Files that are not Pillion's stay as
-/// they are, unless you pass `--force`.
+/// each language without another server, in the settings of its LSP client. VS Code, its forks, code-server and
+/// Positron get Pillion's extension, which is built in as well, through the editor's own command; with `--official`,
+/// those of the agents' makers. Files that are not Pillion's stay as they are, unless you pass `--force`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The editor [default: those on this machine, one question each]
@@ -31,7 +31,7 @@ pub struct Args {
     editor: Option<&'static dyn Installer>,
 
     /// List the editors, which of them are on this machine, and what is installed in them
-    #[arg(long, conflicts_with_all = ["editor", "dry_run", "force", "agent"])]
+    #[arg(long, conflicts_with_all = ["editor", "dry_run", "force", "agent", "official"])]
     list: bool,
 
     /// Ask nothing: install in every editor on this machine what it does not have yet
@@ -53,7 +53,11 @@ pub struct Shared {
     #[arg(long)]
     dry_run: bool,
 
-    /// Only this agent's extension (VS Code forks) [default: every agent's]
+    /// The extensions of the agents' makers, in place of Pillion's (VS Code and its forks)
+    #[arg(long)]
+    official: bool,
+
+    /// Only the extension of this agent's maker, as with `--official`
     #[arg(long, value_name = "AGENT", value_parser = args::agent(Dialect::AGENTS))]
     agent: Option<Dialect>,
 
@@ -80,8 +84,9 @@ fn install(editor: &dyn Installer, machine: &Machine, args: &Args) -> anyhow::Re
 
 /// Offers what the editors of this machine could have, one after the other.
 fn offer(machine: &Machine, args: &Args) -> anyhow::Result<()> {
-    if args.shared.json || args.shared.agent.is_some() {
-        let message = "`--json` and `--agent` are about one editor";
+    let shared = &args.shared;
+    if shared.json || shared.official || shared.agent.is_some() {
+        let message = "`--json`, `--official` and `--agent` are about one editor";
         return Err(Failure::new(Kind::Usage, message)
             .hint("Name it: `pillion install --list` has the names.")
             .into());
@@ -153,13 +158,19 @@ pub fn editors() -> impl TypedValueParser<Value = &'static dyn Installer> {
 impl Shared {
     /// Returns the options that were given.
     pub fn options(&self, editor: &dyn Installer, force: bool) -> anyhow::Result<Options> {
-        if self.agent.is_some() && !editor.is_for_one_agent() {
+        let option = match (self.agent, self.official) {
+            (Some(_), _) => "--agent",
+            (None, true) => "--official",
+            (None, false) => "",
+        };
+        if !option.is_empty() && !editor.has_official() {
             let message = format!("{}'s plugin serves every agent", editor.display_name());
             return Err(Failure::new(Kind::Usage, message)
-                .hint("Leave out `--agent`.")
+                .hint(format!("Leave out `{option}`."))
                 .into());
         }
         Ok(Options {
+            official: self.official,
             agent: self.agent,
             force,
         })

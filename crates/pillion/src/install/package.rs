@@ -41,11 +41,9 @@ pub struct Plugin {
 
 impl Plugin {
     pub fn files(&self) -> Vec<File> {
-        let own = FILES.iter().filter_map(|(path, text)| {
-            let path = path.strip_prefix(self.name())?.strip_prefix('/')?;
-            Some((path.to_owned(), text.to_vec()))
-        });
-        own.collect()
+        files(self.name())
+            .map(|(path, text)| (path.to_owned(), text.to_vec()))
+            .collect()
     }
 
     /// Another copy: that of this person, or one that came with the system.
@@ -95,14 +93,24 @@ impl Plugin {
         if machine.program(self.programs).is_none() {
             notes.push(format!("{} itself is not on PATH", self.editor));
         }
-        if machine.program(&["pillion"]).is_none() {
-            let (kind, setting) = (self.kind, self.setting);
-            notes.push(format!(
-                "`pillion` is not on PATH, where the {kind} looks for it: put it there, or set {setting}"
-            ));
-        }
+        notes.extend(without_program(machine, self.kind, self.setting));
         notes
     }
+}
+
+/// The note about a plugin, of this `kind`, that will not find the program.
+pub fn without_program(machine: &Machine, kind: &str, setting: &str) -> Option<String> {
+    machine.program(&["pillion"]).is_none().then(|| {
+        format!("`pillion` is not on PATH, where the {kind} looks for it: put it there, or set {setting}")
+    })
+}
+
+/// The files of the plugin in this folder below `editors`, by their paths there.
+pub fn files(folder: &str) -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    FILES.iter().filter_map(move |(path, text)| {
+        let path = path.strip_prefix(folder)?.strip_prefix('/')?;
+        Some((path, *text))
+    })
 }
 
 /// The numbers of a word such as `v0.10.4`; of one that is no version, as many as begin it.

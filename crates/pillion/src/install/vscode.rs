@@ -1,8 +1,8 @@
-//! VS Code, its forks and Positron: the agents' own extensions, by the editor's own command line.
-//!
-//! Pillion has no extension of its own for them: the agents' makers have, one for each agent.
+//! VS Code, its forks and Positron: Pillion's own extension, which this program holds, or those of the agents' makers, one
+//! for each agent; by the editor's own command line.
 
 mod change;
+pub mod vsix;
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use self::change::Change;
 use super::machine::{Machine, Platform};
-use super::{Found, Installer, Options, Plan, Step};
+use super::{Found, Installer, Options, Plan, Step, package};
 use crate::failure::{Failure, Kind};
 
 /// VS Code and the editors that are made of it, in the order in which they are listed.
@@ -51,25 +51,32 @@ pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
     FAMILY.iter().map(|editor| editor as &dyn Installer)
 }
 
-/// An extension of an agent's maker.
+/// An extension: Pillion's own, which serves every agent, or that of an agent's maker.
 #[derive(Debug)]
 struct Extension {
-    agent: Dialect,
+    agent: Option<Dialect>,
     id: &'static str,
 }
 
-const EXTENSIONS: [Extension; 2] = [
+const EXTENSIONS: [Extension; 3] = [
     Extension {
-        agent: Dialect::GeminiCli,
+        agent: None,
+        id: "pillion.pillion",
+    },
+    Extension {
+        agent: Some(Dialect::GeminiCli),
         id: "google.gemini-cli-vscode-ide-companion",
     },
     Extension {
-        agent: Dialect::QwenCode,
+        agent: Some(Dialect::QwenCode),
         id: "qwenlm.qwen-code-vscode-ide-companion",
     },
 ];
 
-const NEXT: &str = "Start the agent in the editor's terminal and type `/ide enable` in it.";
+const NEXT: &str = "Start an agent in the editor's terminal. A window that was open may have to be reloaded first \
+                    (Developer: Reload Window).";
+const NEXT_OFFICIAL: &str =
+    "Start the agent in the editor's terminal and type `/ide enable` in it.";
 
 /// The places of the programs: `~` is the home folder.
 const LINUX: [&str; 6] = [
@@ -106,7 +113,7 @@ impl Installer for Code {
         self.display_name
     }
 
-    fn is_for_one_agent(&self) -> bool {
+    fn has_official(&self) -> bool {
         true
     }
 
@@ -128,7 +135,10 @@ impl Installer for Code {
                     let named = format!("{} {version}", extension.what());
                     found.installed.push(named.trim_end().to_owned());
                 }
-                None if found.program.is_some() => found.missing.push(extension.what()),
+                // Those of the agents' makers are another way, which nobody needs to go.
+                None if found.program.is_some() && extension.agent.is_none() => {
+                    found.missing.push(extension.what());
+                }
                 None => {}
             }
         }
@@ -136,31 +146,40 @@ impl Installer for Code {
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let program = self.required(machine, "install")?;
+        let program = self.required(machine, options, "install")?;
         let chosen = EXTENSIONS.iter().filter(|it| is_wanted(it, options));
-        let steps = chosen.map(|extension| extension.change(&program, true));
+        let steps = chosen.map(|extension| extension.change(&program, machine.home(), true));
+        let is_official = options.are_official();
+        let notes = match is_official {
+            true => None,
+            false => package::without_program(machine, "extension", "`pillion.path`"),
+        };
         Ok(Plan {
             steps: steps.collect(),
-            next: Some(NEXT),
-            ..Plan::default()
+            notes: notes.into_iter().collect(),
+            next: Some(if is_official { NEXT_OFFICIAL } else { NEXT }),
         })
     }
 
     fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let program = self.required(machine, "remove")?;
+        let program = self.required(machine, options, "remove")?;
         let there = change::listed(&program);
         let mut plan = Plan::default();
         for extension in EXTENSIONS.iter().filter(|it| is_wanted(it, options)) {
             // One that cannot list is asked to remove it.
             if there.as_ref().is_none_or(|ids| extension.is_among(ids)) {
-                plan.steps.push(extension.change(&program, false));
+                plan.steps.push(extension.change(&program, None, false));
             } else {
                 let note = format!("{} is not installed", extension.what());
                 plan.notes.push(note);
             }
         }
         if plan.steps.is_empty() {
-            let message = format!("{} has no agent's extension installed", self.display_name);
+            let which = match options.are_official() {
+                true => "no agent's extension",
+                false => "no extension of Pillion's",
+            };
+            let message = format!("{} has {which} installed", self.display_name);
             return Err(Failure::new(Kind::Refused, message)
                 .hint("`pillion install --list` shows what is installed.")
                 .into());
@@ -171,16 +190,23 @@ impl Installer for Code {
 
 impl Code {
     /// Its program; `verb` is what a person does without one.
-    fn required(&self, machine: &Machine, verb: &str) -> anyhow::Result<PathBuf> {
+    fn required(
+        &self,
+        machine: &Machine,
+        options: &Options,
+        verb: &str,
+    ) -> anyhow::Result<PathBuf> {
         self.program(machine).map_err(|another| {
-            let ids = EXTENSIONS.map(|extension| extension.id).join(" and ");
             let reason = another.map_or_else(String::new, |(program, name)| {
                 format!(": {} is {name}'s", program.display())
             });
             let message = format!("{} was not found{reason}", self.display_name);
+            let wanted = EXTENSIONS.iter().filter(|it| is_wanted(it, options));
+            let ids: Vec<_> = wanted.map(|extension| extension.id).collect();
             let hint = format!(
-                "Put its command `{}` on PATH, or {verb} these extensions in the editor: {ids}.",
-                self.programs[0]
+                "Put its command `{}` on PATH, or {verb} in the editor: {}.",
+                self.programs[0],
+                ids.join(" and ")
             );
             Failure::new(Kind::Refused, message).hint(hint).into()
         })
@@ -321,7 +347,8 @@ impl Product {
 
 impl Extension {
     fn what(&self) -> String {
-        format!("{}'s extension", self.agent.display_name())
+        let whose = self.agent.map_or("Pillion", Dialect::display_name);
+        format!("{whose}'s extension")
     }
 
     /// Returns true if this is its id: editors write it as its maker does.
@@ -333,10 +360,17 @@ impl Extension {
         ids.iter().any(|id| self.is(id))
     }
 
-    /// Has the editor's `program` install or remove it.
-    fn change(&'static self, program: &Path, is_installed: bool) -> Box<dyn Step> {
+    /// Has the editor's `program` install or remove it. What this program holds is given to it as a file below `home`: a
+    /// sandbox has no other folder of the person's.
+    fn change(
+        &'static self,
+        program: &Path,
+        home: Option<PathBuf>,
+        is_installed: bool,
+    ) -> Box<dyn Step> {
         Box::new(Change {
             program: program.to_owned(),
+            home,
             extension: self,
             is_installed,
         })
@@ -361,7 +395,11 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
 }
 
 fn is_wanted(extension: &Extension, options: &Options) -> bool {
-    options.agent.is_none_or(|agent| agent == extension.agent)
+    match (extension.agent, options.agent) {
+        (None, _) => !options.are_official(),
+        (Some(_), None) => options.are_official(),
+        (own, wanted) => own == wanted,
+    }
 }
 
 #[cfg(test)]

@@ -1,32 +1,57 @@
 //! An extension that comes or goes: the editor's own program does it, and is asked afterwards whether it did.
 
-use std::fmt;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::{env, fmt, fs};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
+use tempfile::TempDir;
 
-use super::Extension;
+use super::{Extension, vsix};
 use crate::install::Step;
+use crate::install::package;
 use crate::install::program::{self, INSTALL_TIMEOUT, LIST_TIMEOUT};
+
+/// The name of the file with Pillion's own extension.
+const FILE: &str = concat!("pillion-", env!("CARGO_PKG_VERSION"), ".vsix");
 
 /// The task for the editor's program.
 #[derive(Debug)]
 pub struct Change {
     pub program: PathBuf,
+    /// Where files of this program's can be read by it, too.
+    pub home: Option<PathBuf>,
     pub extension: &'static Extension,
     /// Or it is removed.
     pub is_installed: bool,
 }
 
 impl Change {
-    fn arguments(&self) -> Vec<&'static str> {
+    /// Those of the program, with the `file` of an extension that this program holds.
+    fn arguments(&self, file: &Path) -> Vec<OsString> {
         let id = self.extension.id;
-        if self.is_installed {
+        match (self.is_installed, self.extension.agent) {
+            (false, _) => vec!["--uninstall-extension".into(), id.into()],
             // Over an older one, too.
-            vec!["--install-extension", id, "--force"]
-        } else {
-            vec!["--uninstall-extension", id]
+            (true, Some(_)) => vec!["--install-extension".into(), id.into(), "--force".into()],
+            (true, None) => vec!["--install-extension".into(), file.into(), "--force".into()],
         }
+    }
+
+    /// The folder with that file, gone with what this returns. Nothing if none is needed.
+    fn folder(&self) -> anyhow::Result<Option<TempDir>> {
+        if !self.is_installed || self.extension.agent.is_some() {
+            return Ok(None);
+        }
+        let home = self.home.clone().unwrap_or_else(env::temp_dir);
+        let cannot = || format!("cannot write {FILE} below {}", home.display());
+        let folder = tempfile::Builder::new()
+            .prefix(".pillion-")
+            .tempdir_in(&home)
+            .with_context(cannot)?;
+        let packed = vsix::packed(package::files("vscode"), None)?;
+        fs::write(folder.path().join(FILE), packed).with_context(cannot)?;
+        Ok(Some(folder))
     }
 
     /// Says what is wrong with the program's list afterwards: some of these programs fail and say that they did not. One
@@ -46,8 +71,10 @@ impl Step for Change {
     fn carry_out(&self) -> anyhow::Result<String> {
         let in_words = |reason: String| format!("{}: {reason}", self.extension.what());
         let failed = |reason| anyhow!(in_words(reason));
-        let ended =
-            program::run(&self.program, &self.arguments(), INSTALL_TIMEOUT).map_err(failed)?;
+        let folder = self.folder()?;
+        let file = folder.as_ref().map(|folder| folder.path().join(FILE));
+        let arguments = self.arguments(&file.unwrap_or_default());
+        let ended = program::run(&self.program, &arguments, INSTALL_TIMEOUT).map_err(failed)?;
         // Success is reported in the last line; the reason for a failure may be followed by warnings.
         let last = ended.out.last().or(ended.errors.last()).cloned();
         let reason = program::in_words(&ended.errors).or_else(|| last.clone());
@@ -66,8 +93,11 @@ impl Step for Change {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (program, words) = (self.program.display(), self.arguments().join(" "));
-        write!(f, "run {program} {words} ({})", self.extension.what())
+        write!(f, "run {}", self.program.display())?;
+        for word in self.arguments(Path::new(FILE)) {
+            write!(f, " {}", word.display())?;
+        }
+        write!(f, " ({})", self.extension.what())
     }
 }
 
