@@ -10,6 +10,7 @@ mod licences;
 mod npm;
 mod parts;
 pub mod target;
+mod vsix;
 mod whole;
 
 use std::fs;
@@ -28,7 +29,8 @@ const ADDRESS: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// Build what is distributed, into `target/dist-out`
 ///
-/// For each target a tarball, for Linux a Debian package, and a package for npm; then what is made of all of them:
+/// For each target a tarball, for Linux a Debian package, a package for npm, and the extension for VS Code's marketplaces
+/// with the program in it; then what is made of all of them:
 /// checksums, the npm package that chooses among the others, the installer and the recipes of other package
 /// managers.
 #[derive(Debug, Default, clap::Args)]

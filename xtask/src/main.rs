@@ -7,6 +7,7 @@ mod built;
 mod dist;
 mod docs;
 mod editors;
+mod javascript;
 mod lua;
 mod npm;
 mod picture;

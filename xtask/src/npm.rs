@@ -42,9 +42,6 @@ const CODEX_PACKAGES: [(&str, &str); 2] = [
     ("codex-0.171.0-", "package.json"),
 ];
 
-/// The package of [`install_browser`] that there is one of for each platform.
-const BROWSER_PACKAGES: [(&str, &str); 1] = [("@typescript/typescript-", "package.json")];
-
 /// A package of [`install_vscode`] without which it does not start.
 const VSCODE_PACKAGES: [(&str, &str); 1] = [("node-pty", "package.json")];
 
@@ -86,17 +83,13 @@ pub fn install_codex(target_dir: &Path) -> Result<PathBuf> {
 }
 
 /// Installs what drives Debian's browser, and the checker of types, into `npm-browser/` in `target_dir`, unless they are
-/// there already: 51 MB on the disk. The folder: what `PILLION_TEST_BROWSER` is set to for tests.
+/// there already: 50 MB on the disk. The folder: what `PILLION_TEST_BROWSER` is set to for tests.
 ///
 /// # Errors
-/// As [`install_claude`].
+/// As [`install`].
 pub fn install_browser(target_dir: &Path) -> Result<PathBuf> {
-    install_locked(
-        Path::new(BROWSER_SOURCE),
-        target_dir,
-        "npm-browser",
-        |modules| ensure_native_programs(modules, &BROWSER_PACKAGES),
-    )
+    let source = Path::new(BROWSER_SOURCE);
+    install_locked(source, target_dir, "npm-browser", |_| Ok(()))
 }
 
 /// Returns true if a test that is ignored for this reason needs [`install_browser`].

@@ -85,8 +85,9 @@ const DIST: &str = "dist";
 const PLATFORMS: &str = "platforms";
 
 /// The folders below `crates/pillion/tests`, and the platforms.
-const SUITES: [&str; 10] = [
-    "agents", DIST, EDITORS, "emacs", "it", "kakoune", LSP, "nvim", PLATFORMS, "vim",
+const SUITES: [&str; 12] = [
+    "agents", DIST, EDITORS, "emacs", "it", "kakoune", LSP, "nvim", "page", PLATFORMS, "vim",
+    "vscode",
 ];
 
 pub fn run(args: &Args) -> Result<ExitCode> {

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::target::Target;
-use super::{archive, build, copy, deb, licences, npm, output, remove, write};
+use super::{archive, build, copy, deb, licences, npm, output, remove, vsix, write};
 use crate::{root, target_dir};
 
 /// The parts of the packages, below the folder of the archive.
@@ -44,6 +44,7 @@ pub fn make(target: &Target, out: &Path) -> Result<()> {
     let name = target.archive();
     archive::pack(&staging, &name, &out.join(format!("{name}.tar.gz")))?;
     npm::platform(target, &folder, out)?;
+    vsix::platform(target, &folder, out)?;
     if let Some(architecture) = target.debian {
         deb::make(architecture, &folder, out)?;
     }

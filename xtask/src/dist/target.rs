@@ -64,6 +64,17 @@ impl Target {
         format!("pillion-{}-{}", self.npm.0, self.npm.1)
     }
 
+    /// The names of its platforms for VS Code. A static program is for both kinds of Linux.
+    pub fn vscode(&self) -> Vec<String> {
+        let (system, processor) = self.npm;
+        let systems = match system {
+            "linux" => vec!["linux", "alpine"],
+            other => vec![other],
+        };
+        let named = |system| format!("{system}-{processor}");
+        systems.into_iter().map(named).collect()
+    }
+
     /// Every one, for what is made of all parts.
     pub fn all() -> &'static [Target] {
         &TARGETS

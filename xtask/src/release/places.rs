@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 pub const MANIFEST: &str = "Cargo.toml";
 
 /// Files with copies, and how each looks where `{}` is the version.
-const COPIES: [(&str, &str); 5] = [
+const COPIES: [(&str, &str); 6] = [
     (
         "editors/emacs/pillion-pkg.el",
         "(define-package \"pillion\" \"{}\"",
@@ -18,6 +18,7 @@ const COPIES: [(&str, &str); 5] = [
     ),
     ("editors/vim/autoload/pillion/version.vim", "NUMBER = '{}'"),
     ("editors/nvim/lua/pillion/version.lua", "return \"{}\""),
+    ("editors/vscode/package.json", "\"version\": \"{}\""),
 ];
 
 /// The file with a copy of the address, once there is one: in this line, below that of the version.

@@ -140,6 +140,11 @@ impl Needs {
         self.missing_of(Need::Lua)
     }
 
+    /// What the checks of our JavaScript miss: their checker is among what drives the browser.
+    pub fn missing_for_javascript(&self) -> Option<&str> {
+        self.missing_of(Need::Browser)
+    }
+
     /// The program that this test misses.
     pub fn missing_for(&self, test: &IgnoredTest) -> Option<&str> {
         if !test.needs_something() {

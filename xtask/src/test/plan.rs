@@ -15,7 +15,7 @@ use super::pool::{Job, Lane};
 use super::run::{cargo, title};
 use super::summary::{IgnoredTest, Mark};
 use super::{Args, DIST};
-use crate::{lua, npm, root};
+use crate::{javascript, lua, npm, root};
 
 /// The tests that do not run.
 #[derive(Debug, Default)]
@@ -134,6 +134,13 @@ pub fn checks(needs: &Needs) -> Result<(Lane, Skipped)> {
         None => jobs.extend(lua::checks()?),
         Some(_) if needs.are_left_out() => skipped.unnamed += 1,
         Some(missing) => skipped.named.push(format!("the checks of Lua: {missing}")),
+    }
+    match needs.missing_for_javascript() {
+        None => jobs.extend(javascript::checks()?),
+        Some(_) if needs.are_left_out() => skipped.unnamed += 1,
+        Some(missing) => skipped
+            .named
+            .push(format!("the checks of JavaScript: {missing}")),
     }
     Ok((Lane::of_one_at_a_time(jobs), skipped))
 }
