@@ -418,7 +418,7 @@ fn a_text_gets_back_what_an_editor_hides_of_the_proposal() {
     let (proposed, shown) = ("\u{feff}a\r\nb\nc", "a\nb\nc");
     let of = |content| restored(proposed, shown, content)["content"].clone();
     assert_eq!(of(shown), proposed);
-    assert_eq!(of("a\nB\nc\nd"), "\u{feff}a\r\nB\nc\r\nd");
+    assert_eq!(of("a\nB\nc\nd"), "\u{feff}a\r\nB\nc\nd");
 }
 
 /// A proposal as views get it.
