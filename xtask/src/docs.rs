@@ -21,7 +21,7 @@ const MDBOOK: &str = "0.5.4";
 
 /// The pages in their order: where they are, what they are called on the site, and their titles. A page without a file
 /// begins a part.
-const PAGES: [(&str, &str, &str); 25] = [
+const PAGES: [(&str, &str, &str); 26] = [
     ("README.md", "index.md", "Pillion"),
     ("", "", "For everybody"),
     ("docs/install.md", "install.md", "Installing"),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use pillion_text::Text;
 pub use pillion_text::hunks::Hunk;
 use pillion_text::hunks::{self, Mark};
-use pillion_text::{endings, merge};
+use pillion_text::{merge, restore};
 pub use places::Moves;
 use places::Origin;
 use state::State;
@@ -289,7 +289,7 @@ impl Proposal {
         let from_here = proposed.slice(lines.start..proposed.len()).len();
         let up_to_here = proposed.slice(0..lines.end).len();
         let former = String::from_utf8_lossy(proposed.slice(lines));
-        let mut text = endings::like(text, &former);
+        let mut text = restore::of_field(&former, text);
         if !text.is_empty() && !text.ends_with('\n') && below.len() > up_to_here {
             text.push('\n');
         }

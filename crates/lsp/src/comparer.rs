@@ -18,7 +18,7 @@ use pillion_view::Diff;
 use crate::disk::Done;
 use crate::message::{Diagnostic, MessageType};
 use crate::position::Encoding;
-use crate::restore::restore;
+use pillion_text::restore::restore;
 
 /// A proposal, as an editor shows it, to be compared with its file.
 #[derive(Debug)]

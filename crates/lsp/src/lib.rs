@@ -19,7 +19,6 @@ mod position;
 mod profile;
 mod proposal_path;
 mod quirks;
-mod restore;
 mod roots;
 mod server;
 mod session;

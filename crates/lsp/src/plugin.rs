@@ -29,7 +29,7 @@ use crate::disk::Done;
 use crate::message::{self, MessageType};
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published, Work};
-use crate::restore;
+use pillion_text::restore;
 
 /// The profile of a plugin.
 #[derive(Debug)]

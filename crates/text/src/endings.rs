@@ -42,15 +42,6 @@ impl LineEnding {
     }
 }
 
-/// A text whose line ends a field of a page may have made LF, with CRLF if the one that it was has nothing else.
-pub fn like(text: &str, former: &str) -> String {
-    let (lf, crlf) = LineEnding::count(former.as_bytes());
-    match crlf > 0 && lf == 0 && !text.contains('\r') {
-        true => text.replace('\n', "\r\n"),
-        false => text.to_owned(),
-    }
-}
-
 /// The text before as a proposal is compared with it.
 pub fn comparable(original: Text, proposed: &str) -> Text {
     for_lf(&original, proposed).unwrap_or(original)

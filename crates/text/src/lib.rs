@@ -11,6 +11,7 @@ pub mod hunks;
 pub mod merge;
 pub mod patch;
 pub mod readable;
+pub mod restore;
 pub mod stderr;
 pub mod unified;
 pub mod visible;

@@ -414,14 +414,14 @@ async function openText(hunk) {
   const { g } = sheet;
   const query = { g, side: hunk === null ? "accepted" : "after", ...(hunk === null ? {} : { hunk }) };
   const answer = await get(`/diffs/${diff.id}/text`, query);
-  // The mark at the beginning of a file is no letter of it.
-  const [, bom, text] = /** @type {RegExpMatchArray} */ (answer.text.match(/^(\uFEFF?)([^]*)$/));
+  // The mark at the beginning of a file is no letter of it. The server puts it back, as it does the ends of lines.
+  const text = answer.text.replace(/^\uFEFF/, "");
   const leave = () => (hunk === null ? leaveFile() : sheet.written());
   const { made, area } = writing({
     label: hunk === null ? `The text of ${diff.name}` : `Hunk ${hunk + 1} of ${diff.name}`, text, isText: true,
     key: `text ${diff.shown} ${hunk ?? ""} ${diff.revision}`, word: "Save", class: hunk === null ? "file-text writing" : "writing",
     send: async (changed) => {
-      const isDone = await act("edit", { ...(hunk === null ? {} : { hunk }), text: bom + changed }, g);
+      const isDone = await act("edit", { ...(hunk === null ? {} : { hunk }), text: changed }, g);
       if (isDone) leave();
       return isDone;
     },

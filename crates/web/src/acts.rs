@@ -11,7 +11,7 @@ use pillion_judge::{DECIDING, Step, highlight};
 use pillion_protocol::Note;
 use pillion_protocol::verdict;
 use pillion_system::{lock, spawn};
-use pillion_text::{endings, visible};
+use pillion_text::{restore, visible};
 use pillion_view::ask::{Changes, Mention, Refused as Unasked};
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList, Meant, Part, Row};
 use pillion_view::decision::TAKEN_FOR_REJECTION;
@@ -290,11 +290,7 @@ impl Page {
                 String::from_utf8_lossy(text.slice(lines)).into_owned()
             }
         };
-        json(&wire::TextAnswer {
-            g: query.g,
-            is_crlf: text.contains("\r\n"),
-            text,
-        })
+        json(&wire::TextAnswer { g: query.g, text })
     }
 
     fn edit(&mut self, tab: &str, id: DiffId, edit: wire::EditText) -> Outcome {
@@ -303,7 +299,7 @@ impl Page {
             return Err(failed(Stale::NotPending.to_string()));
         };
         let text = match edit.hunk {
-            None => endings::like(&edit.text, &view.proposal.text()),
+            None => restore::of_field(&view.proposal.text(), &edit.text),
             Some(hunk) => {
                 let unknown = || failed("there is no such hunk".to_owned());
                 view.proposal

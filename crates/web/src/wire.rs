@@ -451,8 +451,6 @@ pub struct TextAnswer {
     pub g: u64,
     /// The text.
     pub text: String,
-    /// True if it has CRLF, which a textarea drops: `edit` puts it back.
-    pub is_crlf: bool,
 }
 
 /// Names a generation: `{"g":4}`.
@@ -483,7 +481,7 @@ pub struct EditText {
     /// The hunk; without it, the file.
     #[serde(default)]
     pub hunk: Option<usize>,
-    /// The text, with LF or as it was sent.
+    /// The text: lines that are left as they were end as before, however they end here.
     pub text: String,
 }
 

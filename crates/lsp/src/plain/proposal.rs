@@ -13,8 +13,8 @@ use crate::message::Diagnostic;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
 use crate::position::Encoding;
-use crate::restore::{restore, shown_as};
 use crate::uri;
+use pillion_text::restore::{restore, shown_as};
 
 pub const ACCEPT: &str = "pillion.accept";
 

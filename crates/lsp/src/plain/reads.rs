@@ -13,7 +13,7 @@ use pillion_view::{Diff, Proposed, Reply};
 
 use crate::disk::{Job, READ_TIMEOUT, Saved};
 use crate::plain::proposal::Proposal;
-use crate::restore::is_same_content;
+use pillion_text::restore::is_same_content;
 
 /// The action to take with the text.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::plain::view::View;
-use crate::restore::restore;
+use pillion_text::restore::restore;
 
 /// The time limit for an editor that reports its edits in any order, until it has reported all.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);

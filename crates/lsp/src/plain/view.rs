@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::plain::document::Document;
 use crate::plain::wire::Edits;
 use crate::position::Encoding;
-use crate::restore::is_same_content;
+use pillion_text::restore::is_same_content;
 
 /// The number of its former texts that are known again.
 const MAX_FORMER: usize = 64;

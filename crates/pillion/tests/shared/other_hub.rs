@@ -35,6 +35,7 @@ pub fn start(home: &Home, version: &str) {
     assert!(lines.any(|line| line.unwrap().ends_with(LISTENS)));
     // It ends with this process at the latest.
     mem::forget((child.stdin.take(), lines));
+    thread::spawn(move || child.wait());
 }
 
 const LISTENS: &str = "the other hub listens";

@@ -16,7 +16,7 @@ use crate::plain::proposal::{ACCEPT, BRING_BACK, Proposal, REJECT};
 use crate::plain::reads::Then;
 use crate::plain::view::View;
 use crate::profile::Action;
-use crate::restore::is_same_content;
+use pillion_text::restore::is_same_content;
 
 impl Proposals {
     /// Runs a command; without arguments it is about the proposal that had the focus last. It

@@ -3,8 +3,8 @@
 
 use std::iter;
 
-use pillion_text::Text;
-use pillion_text::hunks;
+use crate::Text;
+use crate::hunks;
 
 const BOM: char = '\u{feff}';
 
@@ -47,6 +47,13 @@ pub fn restore(proposal: &str, shown: &str, now: &str) -> String {
         }
     }
     text
+}
+
+/// The same for a field of a page, in which all lines end in LF, and which is given no byte order mark.
+pub fn of_field(former: &str, now: &str) -> String {
+    let shown = former.strip_prefix(BOM).unwrap_or(former);
+    let shown = shown.replace("\r\n", "\n").replace('\r', "\n");
+    restore(former, &shown, now)
 }
 
 /// The text that an editor that showed the proposal as `shown` has to show so that `wanted` is accepted; none if it cannot.
@@ -244,6 +251,21 @@ mod tests {
     #[test]
     fn an_editor_that_shows_every_byte_is_taken_at_its_word() {
         assert_eq!(restore("a\r\nb", "a\r\nb", "a\nb\n"), "a\nb\n");
+    }
+
+    #[test]
+    fn a_field_of_a_page_leaves_lines_that_were_not_typed_in_as_they_end() {
+        for (former, now, expected) in [
+            ("a\r\nZZ\nc\r\nd\n", "Qa\nZZ\nc\nd\n", "Qa\r\nZZ\nc\r\nd\n"),
+            ("a\rZZ\rc\n", "Qa\nZZ\nc\n", "Qa\rZZ\rc\n"),
+            ("a\r\nb\r\n", "a\nnew\nb\n", "a\r\nnew\r\nb\r\n"),
+            ("\u{feff}a\nb", "Qa\nb", "\u{feff}Qa\nb"),
+            ("\u{feff}a\r\n", "a\n", "\u{feff}a\r\n"),
+            ("a\nb\n", "a\nc\n", "a\nc\n"),
+            ("a\n", "", ""),
+        ] {
+            assert_eq!(of_field(former, now), expected, "{former:?} {now:?}");
+        }
     }
 
     #[test]
