@@ -19,7 +19,7 @@ pub struct Connection {
 /// The processes that hold the peer's end of a connection. If the `likely` one does, the others are not looked at.
 #[cfg(target_os = "linux")]
 pub fn holders(connection: Connection, likely: Option<u32>) -> Vec<u32> {
-    let Some(socket) = linux::socket(connection) else {
+    let Some((_, socket)) = linux::socket(connection) else {
         return Vec::new();
     };
     let found = linux::holders(socket, likely);
@@ -29,12 +29,17 @@ pub fn holders(connection: Connection, likely: Option<u32>) -> Vec<u32> {
     }
 }
 
-/// The processes that may hold it: those that do, or else those of this user that let nobody see what they hold.
+/// The processes of this user that may hold it: those that do, or else those that let nobody see what they hold. Nobody is found if
+/// another user dialled.
 #[cfg(target_os = "linux")]
 pub fn possible_holders(connection: Connection) -> Vec<u32> {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
+    let user = linux::socket(connection).map(|(user, _)| user);
+    if user != Some(process::own_uid()) {
+        return Vec::new();
+    }
     let found = holders(connection, None);
     if !found.is_empty() {
         return found;
@@ -209,12 +214,12 @@ mod linux {
 
     const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-    /// The number of the socket at the peer's end of a connection. A program that speaks IPv6 dials IPv4 with a socket of the
-    /// other table.
-    pub(super) fn socket(connection: Connection) -> Option<u64> {
+    /// The user and the number of the socket at the peer's end of a connection. A program that speaks IPv6 dials IPv4 with a
+    /// socket of the other table.
+    pub(super) fn socket(connection: Connection) -> Option<(u32, u64)> {
         let texts = TABLES.map(|table| fs::read_to_string(table).unwrap_or_default());
         let mut rows = texts.iter().flat_map(|text| text.lines()).filter_map(row);
-        rows.find_map(|(ends, socket)| (ends == connection).then_some(socket))
+        rows.find_map(|(ends, user, socket)| (ends == connection).then_some((user, socket)))
     }
 
     /// A handle of the process at the other end of a local socket, which no other process gets with its number.
@@ -269,12 +274,13 @@ mod linux {
     }
 
     /// `SL: LOCAL:PORT REMOTE:PORT STATE … INODE …`: the connection of which this is the peer's end.
-    fn row(line: &str) -> Option<(Connection, u64)> {
+    fn row(line: &str) -> Option<(Connection, u32, u64)> {
         let mut fields = line.split_ascii_whitespace().skip(1);
         let peer = address(fields.next()?)?;
         let local = address(fields.next()?)?;
-        let socket = fields.nth(6)?.parse().ok()?;
-        (socket != 0).then_some((Connection { peer, local }, socket))
+        let user = fields.nth(4)?.parse().ok()?;
+        let socket = fields.nth(1)?.parse().ok()?;
+        (socket != 0).then_some((Connection { peer, local }, user, socket))
     }
 
     /// `0100007F:1F90`: words of 32 bits in the order of this machine, then the port.
@@ -314,7 +320,7 @@ mod linux {
             let six = ["0".repeat(16), word([0, 0, 255, 255]), four.clone()].concat();
             for address in [four, six] {
                 let line = format!("   3: {address}:9C40 {address}:1F90 {rest}");
-                assert_eq!(row(&line), Some((expected, 4711)));
+                assert_eq!(row(&line), Some((expected, 1000, 4711)));
             }
             for broken in ["", "3: 0100007F:9C40", "3: x:9C40 y:1F90 01 0 0 0 0 0 1"] {
                 assert_eq!(row(broken), None, "{broken:?}");

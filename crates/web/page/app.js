@@ -118,7 +118,7 @@ function change(diff) {
     state.wanted = null;
     return select(diff.id);
   }
-  draw();
+  drawSoon();
 }
 
 /** @param {number | null} id */
@@ -157,7 +157,7 @@ const heard = {
     const left = isHere && gone.tab !== tab && sheet.form ? " What you were writing is kept, and comes back when the file is proposed again." : "";
     state.diffs = state.diffs.filter((diff) => diff.id !== gone.id);
     if (isHere) select(state.diffs.some((diff) => diff.id === gone.next) ? gone.next : state.diffs[0]?.id ?? null);
-    else draw();
+    else drawSoon();
     if (isHere || !state.yes) say(gone.words + left, left ? "warning" : "good");
     copy(gone.clipboard);
   },
@@ -252,6 +252,19 @@ function isNarrow() {
 
 /** What rows there are depends on. @param {Diff} diff */
 const keyOfRows = (diff) => JSON.stringify([diff.id, diff.remarks, sheet.query(diff)]);
+
+let isToDraw = false;
+
+/** Draws with the next frame, once for all that has come by then: a hundred files may come at once. */
+function drawSoon() {
+  drawTop();
+  if (isToDraw) return;
+  isToDraw = true;
+  requestAnimationFrame(() => {
+    isToDraw = false;
+    draw();
+  });
+}
 
 /** Draws what is another since it was drawn last. */
 function draw() {

@@ -4,6 +4,14 @@
 
 export const tab = crypto.randomUUID();
 
+/** Where the key is kept that goes with the cookie: cookies are sent to every port of a host, and this is this page's only. */
+const KEY = "pillion key";
+
+const headers = () => ({ "Content-Type": "application/json", "X-Pillion-Tab": tab, "X-Pillion-Key": localStorage.getItem(KEY) ?? "" });
+
+/** The pause before the connection is tried again. */
+const PAUSE_MS = 1000;
+
 /** What the server refuses, with the sentence that it gives. */
 export class Refused extends Error {
   /**
@@ -23,10 +31,9 @@ export class Refused extends Error {
  * @param {RequestInit} more
  */
 async function ask(path, more) {
-  const answer = await fetch(path, { ...more, headers: { "Content-Type": "application/json", "X-Pillion-Tab": tab } }).catch(() => {
+  const answer = await fetch(path, { ...more, headers: headers() }).catch(() => {
     throw new Refused(0, { code: "lost", message: "Pillion does not answer: it has ended, or the connection is lost. Nothing is decided." });
   });
-  if (answer.status === 204) return {};
   const said = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Refused(answer.status, said);
   return said;
@@ -47,27 +54,54 @@ export function get(path, query) {
  */
 export const post = (path, body = {}) => ask(path, { method: "POST", body: JSON.stringify(body) });
 
-/** Gives the token of the address for a cookie, and takes it out of the address. */
+/** Gives the token of the address for a cookie and a key, and takes it out of the address. */
 export async function enter() {
   const token = location.hash.slice(1);
   if (!token) return;
   history.replaceState(null, "", "/");
-  await post("/session", { token });
+  const { key } = await post("/session", { token });
+  localStorage.setItem(KEY, key);
 }
 
 /**
- * Hears what the server says until it ends.
+ * Hears what the server says until it ends, or lets nobody in. An EventSource would send no key.
  * @param {Record<string, (data: any) => void>} hear
  * @param {(isThere: boolean) => void} linked
  */
-export function listen(hear, linked) {
-  const events = new EventSource(`/events?tab=${tab}`);
-  events.onopen = () => linked(true);
-  events.onerror = () => linked(false);
-  for (const [name, act] of Object.entries(hear)) {
-    events.addEventListener(name, (event) => {
-      act(JSON.parse(event.data));
-      if (name === "end") events.close();
-    });
+export async function listen(hear, linked) {
+  for (;;) {
+    try {
+      const answer = await fetch(`/events?tab=${tab}`, { headers: headers() });
+      if (!answer.ok || !answer.body) return linked(false);
+      linked(true);
+      if (await follow(answer.body, hear)) return;
+    } catch {
+      // The connection is lost.
+    }
+    linked(false);
+    await new Promise((go) => setTimeout(go, PAUSE_MS));
+  }
+}
+
+/**
+ * @param {ReadableStream<Uint8Array>} body
+ * @param {Record<string, (data: any) => void>} hear
+ * @returns {Promise<boolean>} true if the server has said that nothing more comes
+ */
+async function follow(body, hear) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return false;
+    text += decoder.decode(value, { stream: true });
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) {
+      const [, name, data] = event.match(/^event: (\w+)\ndata: ([^]*)$/) ?? [];
+      if (data) hear[name]?.(JSON.parse(data));
+      if (name === "end") return true;
+    }
   }
 }

@@ -15,7 +15,7 @@ use pillion_view::ask::ArePersons;
 use pillion_view::{Handle, Reply};
 use tokio::sync::{OnceCell, oneshot};
 
-use crate::wire::Refusal;
+use crate::wire::{self, Refusal};
 
 /// The names of loopback, under which a forwarded port is dialled, too.
 const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -28,6 +28,10 @@ const MAX_TOKENS: usize = 16;
 
 /// Names the tab that asks.
 const TAB: &str = "x-pillion-tab";
+
+/// Holds the secret that the page keeps beside the cookie: browsers send cookies to every port of a host, and so to whoever else
+/// listens there.
+const KEY: &str = "x-pillion-key";
 
 /// A refusal with its status.
 pub(crate) type Refused = (StatusCode, Refusal);
@@ -47,6 +51,7 @@ pub(crate) fn refused(
 pub(crate) struct Door {
     port: u16,
     session: Token,
+    key: Token,
     /// The tokens of addresses that were printed and not opened.
     tokens: Mutex<Vec<(Token, Instant)>>,
 }
@@ -60,6 +65,7 @@ impl Door {
         Ok(Self {
             port,
             session: Token::from(random_name::<32>("")?),
+            key: Token::from(random_name::<32>("")?),
             tokens: Mutex::default(),
         })
     }
@@ -80,8 +86,8 @@ impl Door {
         Ok(address)
     }
 
-    /// Lets a browser in that has a token, which opens nothing any more then. The cookie.
-    pub(crate) fn enter(&self, token: &str) -> Result<HeaderValue, Refused> {
+    /// Lets a browser in that has a token, which opens nothing any more then. The cookie, and what the page keeps beside it.
+    pub(crate) fn enter(&self, token: &str) -> Result<(HeaderValue, wire::Entered), Refused> {
         let mut tokens = lock(&self.tokens);
         tokens.retain(|(_, since)| since.elapsed() < TOKEN_TIME);
         let found = tokens
@@ -96,7 +102,8 @@ impl Door {
         let mut cookie = HeaderValue::try_from(cookie)
             .map_err(|_| refused(StatusCode::INTERNAL_SERVER_ERROR, "session", "no cookie"))?;
         cookie.set_sensitive(true);
-        Ok(cookie)
+        let key = self.key.expose().to_owned();
+        Ok((cookie, wire::Entered { key }))
     }
 
     /// Named by the port: cookies do not know ports, and several pages may be open.
@@ -104,8 +111,13 @@ impl Door {
         format!("pillion-{}", self.port)
     }
 
-    /// Returns true if a request has the cookie.
+    /// Returns true if a request has the cookie and the key.
     pub(crate) fn knows(&self, headers: &HeaderMap) -> bool {
+        let key = headers.get(KEY).map(HeaderValue::as_bytes);
+        key.is_some_and(|key| self.key.matches(key)) && self.has_cookie(headers)
+    }
+
+    fn has_cookie(&self, headers: &HeaderMap) -> bool {
         let name = self.cookie_name();
         let values = headers
             .get_all(COOKIE)
@@ -231,6 +243,11 @@ impl Peer {
             connection.map(peer::possible_holders).unwrap_or_default()
         });
         let pids = found.await.unwrap_or_default();
+        if peer::TELLS_DIALLERS && pids.is_empty() {
+            return Err(
+                "another user asks this, or a program that cannot be seen from here".into(),
+            );
+        }
         are_persons(&self.companion, pids).await
     }
 }

@@ -224,10 +224,9 @@ async fn answer(
         peer.admit().await?;
         let body = read(headers, body, &shared.bodies).await?;
         let session: wire::Session = routes::parse(&body)?;
-        let mut answer = whole(StatusCode::NO_CONTENT, "application/json", Vec::new());
-        answer
-            .headers_mut()
-            .insert(SET_COOKIE, shared.door.enter(&session.token)?);
+        let (cookie, entered) = shared.door.enter(&session.token)?;
+        let mut answer = whole(StatusCode::OK, "application/json", json(&entered)?);
+        answer.headers_mut().insert(SET_COOKIE, cookie);
         return Ok(answer);
     }
     shared.door.admit(headers)?;

@@ -3,7 +3,7 @@
 //! | route | takes | answers |
 //! | --- | --- | --- |
 //! | `GET /`, `/app.js`, `/app.css` and the other files of the page | | the file |
-//! | `POST /session` | [`Session`] | 204 and the cookie |
+//! | `POST /session` | [`Session`] | [`Entered`] and the cookie |
 //! | `GET /events?tab=T` | | server-sent events: [`Event`], the first of them `all` |
 //! | `GET /diffs/D/rows?g=&layout=&from=&to=&unfold=&long=` | [`RowsQuery`] | [`RowsPage`] |
 //! | `GET /diffs/D/row?g=&layout=&unfold=&side=before&line=` | [`RowsQuery`], [`RowOf`] | [`RowAt`] |
@@ -45,6 +45,13 @@ use serde::{Deserialize, Serialize};
 pub struct Session {
     /// The token.
     pub token: String,
+}
+
+/// What the page keeps, for this address only, and sends as `X-Pillion-Key` with all that it asks: a cookie is sent to every port.
+#[derive(Debug, Serialize)]
+pub struct Entered {
+    /// It.
+    pub key: String,
 }
 
 /// What the server tells a tab, as `event: diff` and `data: {…}`. None is ever named `open`, `error` or `message`.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, unbounded};
 use pillion_protocol::Dialect;
@@ -14,16 +14,47 @@ use serde_json::{Value, json};
 use crate::diff::pending;
 use crate::sandbox::{Sandbox, ended, signal};
 
+/// A person's pause between two decisions, longer than that of a held key.
+const RELEASED: Duration = Duration::from_millis(200);
+
 /// The facts of somebody who has looked for long enough.
 fn looked() -> Value {
     json!({"drawnMs": 5000, "typed": true, "pausesMs": [5000]})
+}
+
+/// What a browser has that was let in: the cookie, and the key that the page keeps.
+#[derive(Debug, Default)]
+struct Secrets {
+    cookie: String,
+    key: String,
+}
+
+impl Secrets {
+    /// Those of this answer: its head and its body.
+    fn new(head: &str, body: &str) -> Self {
+        let cookie = { head.lines() }.find_map(|line| line.strip_prefix("set-cookie: "));
+        let cookie = cookie.unwrap();
+        for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
+            let part = part.to_ascii_lowercase();
+            assert!(cookie.to_ascii_lowercase().contains(&part), "{cookie}");
+        }
+        let body: Value = serde_json::from_str(body).unwrap();
+        Self {
+            cookie: cookie.split(';').next().unwrap().to_owned(),
+            key: body["key"].as_str().unwrap().to_owned(),
+        }
+    }
+
+    fn headers(&self) -> [(&str, &str); 2] {
+        [("Cookie", &self.cookie), ("X-Pillion-Key", &self.key)]
+    }
 }
 
 struct Web {
     sandbox: Sandbox,
     child: Child,
     address: String,
-    cookie: String,
+    secrets: Secrets,
     events: Option<TcpStream>,
 }
 
@@ -78,19 +109,19 @@ impl Web {
     /// The page, opened by whoever has its token.
     fn new() -> Self {
         let mut web = Self::closed(Sandbox::new());
-        web.cookie = web.open();
+        web.secrets = web.open();
         web
     }
 
     fn closed(sandbox: Sandbox) -> Self {
         let (child, address) = start(&sandbox);
-        let cookie = String::new();
+        let secrets = Secrets::default();
         let events = None;
         Self {
             sandbox,
             child,
             address,
-            cookie,
+            secrets,
             events,
         }
     }
@@ -105,20 +136,11 @@ impl Web {
         json!({"token": token}).to_string()
     }
 
-    /// Trades the token for the cookie.
-    fn open(&self) -> String {
-        let answer = self
-            .bare("POST", "/session", &[JSON], &self.token())
-            .expect(204);
-        let cookie = answer
-            .head
-            .lines()
-            .find_map(|line| line.strip_prefix("set-cookie: "));
-        let cookie = cookie.unwrap();
-        for part in ["httponly", "samesite=strict", "path=/"] {
-            assert!(cookie.contains(part), "{cookie}");
-        }
-        cookie.split(';').next().unwrap().to_owned()
+    /// Trades the token for the secrets.
+    fn open(&self) -> Secrets {
+        let answer = self.bare("POST", "/session", &[JSON], &self.token());
+        let answer = answer.expect(200);
+        Secrets::new(&answer.head, &answer.body)
     }
 
     fn bare(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
@@ -126,21 +148,21 @@ impl Web {
     }
 
     fn get(&self, path: &str) -> Answer {
-        let headers = [("Cookie", &*self.cookie), TAB];
-        self.bare("GET", path, &headers, "")
+        let [cookie, key] = self.secrets.headers();
+        self.bare("GET", path, &[cookie, key, TAB], "")
     }
 
     fn post(&self, path: &str, body: &Value) -> Answer {
-        let headers = [("Cookie", &*self.cookie), TAB, JSON];
-        self.bare("POST", path, &headers, &body.to_string())
+        let [cookie, key] = self.secrets.headers();
+        self.bare("POST", path, &[cookie, key, TAB, JSON], &body.to_string())
     }
 
     /// The events of a tab from now on, as `name data`.
     fn tab(&mut self, name: &str) -> Receiver<(String, Value)> {
         let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port())).unwrap();
-        let (port, cookie) = (self.port(), &self.cookie);
+        let (port, Secrets { cookie, key }) = (self.port(), &self.secrets);
         let head = format!(
-            "GET /events?tab={name} HTTP/1.1\r\nHost: localhost:{port}\r\nCookie: {cookie}\r\n\r\n"
+            "GET /events?tab={name} HTTP/1.1\r\nHost: localhost:{port}\r\nCookie: {cookie}\r\nX-Pillion-Key: {key}\r\n\r\n"
         );
         stream.write_all(head.as_bytes()).unwrap();
         let (told, events) = unbounded();
@@ -328,39 +350,80 @@ fn the_door_of_the_page_lets_in_its_own_page_and_nobody_else() {
     let guess = json!({"token": "0".repeat(48)}).to_string();
     web.bare("POST", "/session", &[JSON], &guess).expect(403);
     let opened = web.bare("POST", "/session", &[JSON, ("Origin", &own)], &web.token());
-    let cookie = opened.expect(204).head;
+    let opened = opened.expect(200);
     web.bare("POST", "/session", &[JSON], &web.token())
         .expect(403);
-    let cookie = cookie
-        .lines()
-        .find_map(|line| line.strip_prefix("set-cookie: "))
-        .unwrap();
-    let cookie = ("Cookie", cookie.split(';').next().unwrap());
-    web.bare("GET", "/keys", &[cookie, TAB], "").expect(200);
+    let secrets = Secrets::new(&opened.head, &opened.body);
+    let [cookie, key] = secrets.headers();
+    web.bare("GET", "/keys", &[cookie, key, TAB], "")
+        .expect(200);
+    // Whoever else listens on this host gets the cookie, and a page of another port may have had the key.
+    for one in [cookie, key] {
+        web.bare("GET", "/keys", &[one, TAB], "").expect(401);
+    }
     // What a form can send is refused, and so is a tab without a name.
     let form = ("Content-Type", "text/plain");
-    web.bare("POST", "/sendNotes", &[cookie, TAB, form], "{}")
+    web.bare("POST", "/sendNotes", &[cookie, key, TAB, form], "{}")
         .expect(415);
-    web.bare("POST", "/sendNotes", &[cookie, JSON], "{}")
+    web.bare("POST", "/sendNotes", &[cookie, key, JSON], "{}")
         .expect(400);
-    web.bare("GET", "/keys", &[cookie], "").expect(400);
+    web.bare("GET", "/keys", &[cookie, key], "").expect(400);
     web.bare(
         "GET",
         "/keys",
-        &[cookie, TAB, ("Origin", "http://evil.test")],
+        &[cookie, key, TAB, ("Origin", "http://evil.test")],
         "",
     )
     .expect(403);
-    web.bare("PUT", "/keys", &[cookie, TAB, JSON], "{}")
+    web.bare("PUT", "/keys", &[cookie, key, TAB, JSON], "{}")
         .expect(405);
-    web.bare("GET", "/nothing", &[cookie, TAB], "").expect(404);
-    web.bare("POST", "/diffs/1/undo", &[cookie, TAB, JSON], "{")
-        .expect(400);
-    web.bare("POST", "/diffs/1/undo", &[cookie, TAB, JSON], "{\"g\":1}")
+    web.bare("GET", "/nothing", &[cookie, key, TAB], "")
         .expect(404);
+    web.bare("POST", "/diffs/1/undo", &[cookie, key, TAB, JSON], "{")
+        .expect(400);
+    web.bare(
+        "POST",
+        "/diffs/1/undo",
+        &[cookie, key, TAB, JSON],
+        "{\"g\":1}",
+    )
+    .expect(404);
     let long = ("Content-Length", "67108865");
-    web.bare("POST", "/sendNotes", &[cookie, TAB, JSON, long], "{}")
+    web.bare("POST", "/sendNotes", &[cookie, key, TAB, JSON, long], "{}")
         .expect(413);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_program_of_another_user_is_not_let_in_with_the_persons_secrets() {
+    use std::os::unix::process::CommandExt;
+
+    // Nobody else can become another user.
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let web = Web::new();
+    let asks = |user: u32| {
+        let [(_, cookie), (_, key)] = web.secrets.headers();
+        let head = format!(
+            "GET /keys HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\nCookie: {cookie}\\r\\nX-Pillion-Key: {key}\\r\\nX-Pillion-Tab: one\\r\\n\\r\\n"
+        );
+        let dial = format!(
+            "exec 3<>/dev/tcp/127.0.0.1/{}; printf '{head}' >&3; cat <&3",
+            web.port()
+        );
+        let mut shell = std::process::Command::new("bash");
+        let output = shell
+            .args(["-c", &dial])
+            .uid(user)
+            .current_dir("/")
+            .output();
+        String::from_utf8_lossy(&output.unwrap().stdout).into_owned()
+    };
+    let (own, other) = (asks(0), asks(65534));
+    assert!(own.starts_with("HTTP/1.1 200"), "{own}");
+    assert!(other.starts_with("HTTP/1.1 403"), "{other}");
+    assert!(other.contains("another user asks this"), "{other}");
 }
 
 #[test]
@@ -474,12 +537,15 @@ fn in_the_page_a_hunk_is_left_out_and_a_text_edited_and_accepted_as_it_stands() 
     assert_eq!(found["hits"][0]["at"], json!([9, 13]), "{found}");
     web.see_all(&diff);
     // The other tab has seen nothing of that.
-    let other = [("Cookie", &*web.cookie), ("X-Pillion-Tab", "two"), JSON];
+    let [cookie, key] = web.secrets.headers();
+    let other = [cookie, key, ("X-Pillion-Tab", "two"), JSON];
     let body = json!({"g": diff["g"], "revision": 1, "decision": "accept", "seen": looked()});
     let unseen = web
         .bare("POST", "/diffs/1/decide", &other, &body.to_string())
         .json();
     assert_eq!(unseen["settled"], false, "{unseen}");
+    // What comes sooner is taken for a key that is held down.
+    std::thread::sleep(RELEASED);
     let ruled = web
         .decide(&diff, json!({"decision": "accept"}))
         .expect(200)
@@ -614,19 +680,12 @@ fn what_an_agent_has_started_sees_nothing_of_the_page() {
         body.len()
     );
     let opened = sandbox.home.run_as_person(&["bash", "-c", &dial]);
-    assert!(
-        opened.stdout.contains("204 No Content"),
-        "{}{}",
-        opened.stdout,
-        opened.stderr
-    );
-    let cookie = opened
-        .stdout
-        .lines()
-        .find_map(|line| line.strip_prefix("set-cookie: "));
-    let cookie = cookie.unwrap().split(';').next().unwrap();
+    let (head, body) = { opened.stdout.split_once("\r\n\r\n") }
+        .unwrap_or_else(|| panic!("{}{}", opened.stdout, opened.stderr));
+    let secrets = Secrets::new(head, body);
+    let [cookie, key] = secrets.headers();
     for path in ["/keys", "/turns", "/events?tab=one"] {
-        let refused = request(port, "GET", path, &[("Cookie", cookie), TAB], "").expect(403);
+        let refused = request(port, "GET", path, &[cookie, key, TAB], "").expect(403);
         assert_eq!(refused.json()["code"], "byAgent", "{path}");
     }
     drop(agent);
@@ -690,7 +749,7 @@ fn what_was_written_is_looked_at_and_taken_back_in_the_page() {
     assert!(
         staged["message"]
             .as_str()
-            .is_some_and(|it| it.contains("a.txt")),
+            .is_some_and(|it| it.contains("is not staged")),
         "{staged}"
     );
     web.post("/turns/1.1/words", &json!({"text": "later"}))
