@@ -420,9 +420,7 @@ mod tests {
         }
         let mut heir = Command::new("sleep")
             .arg("600")
-            .stdin(Stdio::from(std::os::fd::OwnedFd::from(
-                dialled.try_clone().unwrap(),
-            )))
+            .stdin(Stdio::from(OwnedFd::from(dialled.try_clone().unwrap())))
             .spawn()
             .unwrap();
         let found = holders(connection, None);
