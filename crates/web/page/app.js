@@ -7,7 +7,7 @@ import { drawLists, moveItem, counts } from "./list.js";
 import { Refused, enter, get, listen, post, tab } from "./net.js";
 import { ranges } from "./seen.js";
 import { Sheet } from "./sheet.js";
-import { askLine, dialog, keep, showHelp, writing } from "./words.js";
+import { askLine, dialog, endField, field, showHelp, writing } from "./words.js";
 
 /** @typedef {import("./wire.js").Diff} Diff */
 /** @typedef {import("./wire.js").Tone} Tone */
@@ -23,6 +23,10 @@ const state = {
   status: null,
   /** @type {string | null} */
   version: null,
+  /** The numbers of diffs are those of this process. */
+  process: 0,
+  /** What there is to say of diffs that are not shown. @type {Map<number, import("./wire.js").Notice>} */
+  news: new Map(),
   /** @type {string[]} */
   roots: [],
   /** What a question is about, and what yes does. @type {((event: Event) => void) | null} */
@@ -51,7 +55,7 @@ let telling = Promise.resolve();
 const sheet = new Sheet(view, (diff, g, left, right) => {
   telling = post(`/diffs/${diff}/seen`, { g, left: ranges(left), right: ranges(right) }).then((seen) => {
     const known = state.diffs.find((it) => it.id === diff);
-    if (known && known.g === g) {
+    if (known && known.g === g && seen.hunks) {
       known.seen = seen;
       if (diff === state.current) sheet.markSeen(seen.hunks);
       drawSide();
@@ -123,13 +127,24 @@ function change(diff) {
 
 /** @param {number | null} id */
 function select(id) {
-  if (state.current !== id) {
-    if (state.yes) say("");
-    sheet.form = null;
-    document.querySelector(".file-text")?.replaceWith(view);
-  }
-  state.current = id;
+  turnTo(id);
   draw();
+}
+
+/**
+ * Another diff is looked at: what stands below is of that one.
+ * @param {number | null} id
+ */
+function turnTo(id) {
+  if (state.current === id) return;
+  field.now?.leave();
+  sheet.form = null;
+  document.querySelector(".file-text")?.replaceWith(view);
+  const news = state.news.get(id ?? 0);
+  if (news) say(news.text, news.tone);
+  else if (state.current !== null) say("");
+  state.news.delete(id ?? 0);
+  state.current = id;
 }
 
 async function loadTurns() {
@@ -142,9 +157,14 @@ async function loadTurns() {
 const heard = {
   /** @param {import("./wire.js").All} all */
   all(all) {
-    if (state.version && state.version !== all.version) location.reload();
-    Object.assign(state, { version: all.version, roots: all.roots, diffs: all.diffs, status: all.status });
-    if (!current()) state.current = all.diffs[0]?.id ?? null;
+    if (state.process && state.process !== all.process) {
+      if (field.now) endField("Pillion was started anew.");
+      else if (state.version !== all.version) location.reload();
+    }
+    const { version, process, roots, diffs, status } = all;
+    Object.assign(state, { version, process, roots, diffs, status });
+    if (field.now && !diffs.some(({ id }) => id === field.now?.diff)) endField("The diff is gone.");
+    if (!current()) turnTo(all.diffs[0]?.id ?? null);
     if (all.notices.length) say(all.notices.join("\n"), "warning");
     drawTop();
     draw();
@@ -154,11 +174,12 @@ const heard = {
   /** @param {import("./wire.js").Gone} gone */
   gone(gone) {
     const isHere = state.current === gone.id;
-    const left = isHere && gone.tab !== tab && sheet.form ? " What you were writing is kept, and comes back when the file is proposed again." : "";
     state.diffs = state.diffs.filter((diff) => diff.id !== gone.id);
+    state.news.delete(gone.id);
+    if (field.now?.diff === gone.id) endField(gone.words);
     if (isHere) select(state.diffs.some((diff) => diff.id === gone.next) ? gone.next : state.diffs[0]?.id ?? null);
     else drawSoon();
-    if (isHere || !state.yes) say(gone.words + left, left ? "warning" : "good");
+    if (isHere || !state.yes) say(gone.words, gone.tab === tab ? "good" : "warning");
     copy(gone.clipboard);
   },
   /** @param {import("./wire.js").Status} status */
@@ -170,6 +191,10 @@ const heard = {
   turns: () => loadTurns().catch(failed),
   /** @param {import("./wire.js").Notice} notice */
   notice(notice) {
+    if (notice.id !== null && notice.id !== state.current) {
+      state.news.set(notice.id, notice);
+      return drawTop();
+    }
     // What is asked, or needs care, stays until the person does something.
     if (notice.tone === "warning" || !byId("message").classList.contains("asks")) say(notice.text, notice.tone);
   },
@@ -192,7 +217,7 @@ function drawTop() {
   const { status, diffs } = state;
   byId("agents").textContent = (status?.agents ?? []).map((name) => (status?.working.includes(name) ? `${name} (working)` : name)).join(", ")
     || "no agent is connected";
-  byId("pending").textContent = diffs.length ? `${diffs.length} to review` : "";
+  byId("pending").textContent = diffs.length ? `${diffs.length} to review${state.news.size ? `, ${state.news.size} with news` : ""}` : "";
   const mode = byId("mode");
   mode.hidden = !status?.mode;
   mode.textContent = status?.mode ?? "";
@@ -323,7 +348,8 @@ function rearrange() {
  */
 async function decide(decision, event, more = {}) {
   const diff = current();
-  if (!diff) return false;
+  // The second click of a double click is none of its own.
+  if (!diff || (event instanceof MouseEvent && event.detail > 1)) return false;
   sheet.seen.flush();
   await telling;
   try {
@@ -331,7 +357,9 @@ async function decide(decision, event, more = {}) {
     const ruled = await decideOn(diff, decision, event, { ...more, g: isDrawn ? sheet.g : diff.g, drawnMs: isDrawn ? sheet.seen.drawnMs() : null });
     if (!ruled) return false;
     const again = ruled.asks ? (/** @type {Event} */ yes) => void decide(decision, yes, { ...more, answers: true }) : null;
-    if (!ruled.settled || ruled.message) say(ruled.message, ruled.settled ? "good" : "warning", again);
+    // It may stand there already, with where is kept what was not sent.
+    const isSaid = ruled.settled && byId("message").textContent?.includes(ruled.message);
+    if (!isSaid) say(ruled.message, ruled.settled ? "good" : "warning", again);
     copy(ruled.clipboard);
     return ruled.settled;
   } catch (why) {
@@ -343,19 +371,19 @@ async function decide(decision, event, more = {}) {
 function reason() {
   const diff = current();
   if (!diff) return;
-  /** @type {number | undefined} */
-  let timer;
   const title = diff.written ? `Take back ${diff.name}, and say why` : `Reject ${diff.name}, and say why`;
   const { made, area } = writing({
-    label: title, title, text: diff.reason, key: `reason ${diff.shown}`, word: diff.written ? "Take back" : "Reject", class: "dialog-form", isRefusal: true,
+    diff: diff.id, label: title, title, text: "", typed: diff.reason, word: diff.written ? "Take back" : "Reject", class: "dialog-form",
+    isRefusal: true,
     send: async (text, event) => {
       box.close();
       return decide("reject", event, { reason: text });
     },
     leave: () => box.close(),
-    typed: (text) => {
-      clearTimeout(timer);
-      timer = window.setTimeout(() => post(`/diffs/${diff.id}/words`, { text }).catch(() => {}), 300);
+    tell: (text) => {
+      const known = state.diffs.find(({ id }) => id === diff.id);
+      if (known) known.reason = text;
+      return post(`/diffs/${diff.id}/words`, { reason: text });
     },
   });
   const box = dialog("", made);
@@ -366,23 +394,25 @@ function reason() {
 
 /**
  * At once, so that no word is taken for a key.
- * @param {{ lines?: [number, number], removed?: number, old?: string }} on
+ * @param {{ lines?: [number, number], removed?: number }} on
  * @param {number} row the row below which it is written
  */
 function writeNote(on, row) {
   const diff = current();
   if (!diff) return;
-  const { lines, removed, old = "" } = on;
+  const { lines, removed } = on;
+  const { after } = (removed === undefined ? null : diff.hunks.find(({ before }) => before[0] <= removed && removed < before[1])) ?? {};
+  // The one that is there already, at the same line, or on the same hunk.
+  const known = diff.remarks.find((it) => (after ? it.lines && after[0] - 1 <= it.lines[0] && it.lines[0] < after[1] : it.lines?.[0] === lines?.[0]));
+  const old = known?.text ?? "";
   const { g } = sheet;
   const place = lines ? (lines[1] > lines[0] + 1 ? `lines ${lines[0] + 1} to ${lines[1]}` : `line ${lines[0] + 1}`) : removed !== undefined ? `the removed line ${removed + 1}` : "the file";
   const { made, area } = writing({
-    label: `Note on ${place} of ${diff.name}`, text: old, key: `note ${diff.shown} ${lines ?? removed ?? ""}`, word: "Save note",
-    send: async (text) => {
-      const isDone = await act("note", { lines, removed, text }, g);
-      if (isDone) sheet.written();
-      return isDone;
-    },
+    diff: diff.id, label: `Note on ${place} of ${diff.name}`, text: old, word: "Save note",
+    send: (text) => act("note", { lines, removed, text }, g),
     leave: () => sheet.written(),
+    tell: (text) => post(`/diffs/${diff.id}/words`, { note: { g, lines, removed, text } }),
+    left: (text) => post(`/diffs/${diff.id}/note`, { g, lines, removed, text }).catch(failed),
     more: lines ? [{ word: "Suggest other lines", act: async (to) => {
       const { text } = await get(`/diffs/${diff.id}/text`, { g, side: "after" });
       const those = text.split("\n").slice(lines[0], lines[1]).join("\n");
@@ -425,20 +455,18 @@ async function openText(hunk) {
   if (!diff) return;
   if (diff.takesNoEdits) return say(diff.takesNoEdits, "warning");
   const { g } = sheet;
-  const query = { g, side: hunk === null ? "accepted" : "after", ...(hunk === null ? {} : { hunk }) };
+  const query = { g, edits: true, side: hunk === null ? "accepted" : "after", ...(hunk === null ? {} : { hunk }) };
   const answer = await get(`/diffs/${diff.id}/text`, query);
   // The mark at the beginning of a file is no letter of it. The server puts it back, as it does the ends of lines.
   const text = answer.text.replace(/^\uFEFF/, "");
-  const leave = () => (hunk === null ? leaveFile() : sheet.written());
+  /** @type {(text: string) => object} */
+  const body = (to) => ({ g, ...(hunk === null ? {} : { hunk }), text: to });
   const { made, area } = writing({
-    label: hunk === null ? `The text of ${diff.name}` : `Hunk ${hunk + 1} of ${diff.name}`, text, isText: true,
-    key: `text ${diff.shown} ${hunk ?? ""} ${diff.revision}`, word: "Save", class: hunk === null ? "file-text writing" : "writing",
-    send: async (changed) => {
-      const isDone = await act("edit", { ...(hunk === null ? {} : { hunk }), text: changed }, g);
-      if (isDone) leave();
-      return isDone;
-    },
-    leave,
+    diff: diff.id, label: hunk === null ? `The text of ${diff.name}` : `Hunk ${hunk + 1} of ${diff.name}`, text, typed: answer.typed,
+    isText: true, word: "Save", class: hunk === null ? "file-text writing" : "writing",
+    send: (changed) => act("edit", body(changed), g),
+    leave: () => (hunk === null ? leaveFile() : sheet.written()),
+    tell: (changed) => post(`/diffs/${diff.id}/words`, { edit: body(changed) }),
   });
   if (hunk === null) {
     view.replaceWith(made);
@@ -539,7 +567,7 @@ async function hit(by) {
   found.at = (found.at + by + found.hits.length) % found.hits.length;
   const to = found.hits[found.at];
   if (to.id !== state.current) {
-    state.current = to.id;
+    turnTo(to.id);
     state.opened.add(to.id);
   }
   const diff = current();
@@ -655,7 +683,7 @@ function showNotes() {
   const box = dialog("Your notes", notes.length ? el("ul", { class: "hits" }, ...notes.map(({ diff, remark }) => el("li", {},
     el("button", { type: "button", class: "item", onclick: () => {
       box.close();
-      state.current = diff.id;
+      turnTo(diff.id);
       line(diff, "right", remark.lines?.[0] ?? 0).then(draw).catch(failed);
     } }, el("span", { class: "file" }, `${diff.shown} · ${remark.place}`), el("span", { class: "grow" }, remark.text || remark.says)))))
     : el("p", { class: "quiet" }, "There are none on what is pending."),
@@ -731,7 +759,7 @@ const commands = {
     if (diff && Number(text) > 0) line(diff, "right", Math.min(Number(text), diff.lines[1]) - 1).catch(failed);
   }),
   layout: () => {
-    keep("layout", sheet.layout === "split" ? "unified" : "");
+    localStorage.setItem("pillion layout", sheet.layout === "split" ? "unified" : "");
     rearrange();
   },
   more: () => unfold(20, 20),
@@ -841,7 +869,7 @@ view.addEventListener("click", (event) => {
     rearrange();
   } else if (on.closest(".note")) {
     const remark = current()?.remarks[Number(/** @type {HTMLElement} */ (on.closest(".note")).dataset.note)];
-    if (remark && on.classList.contains("edit-note")) writeNote({ lines: remark.lines ?? undefined, old: remark.text }, at);
+    if (remark && on.classList.contains("edit-note")) writeNote({ lines: remark.lines ?? undefined }, at);
     if (remark && on.classList.contains("delete-note")) act("note", { lines: remark.lines, text: "" });
   } else if (!getSelection()?.toString()) {
     sheet.goTo(at, "none");

@@ -28,7 +28,7 @@
 /** @typedef {[number, number, string]} Colour */
 /** @typedef {{ g: number, left: Record<string, Colour[]>, right: Record<string, Colour[]>, within: Record<string, string> }} Colours */
 /** @typedef {"info" | "good" | "warning"} Tone */
-/** @typedef {{ text: string, tone: Tone, isLasting: boolean }} Notice */
+/** @typedef {{ text: string, tone: Tone, isLasting: boolean, id: number | null }} Notice */
 /** @typedef {{ id: number, words: string, tab: string | null, clipboard: string | null, next: number | null }} Gone */
 /**
  * @typedef {{
@@ -36,7 +36,7 @@
  *   unseen: number, waiting: string[], decided: string | null,
  * }} Status
  */
-/** @typedef {{ diffs: Diff[], status: Status, roots: string[], notices: string[], version: string }} All */
+/** @typedef {{ diffs: Diff[], status: Status, roots: string[], notices: string[], version: string, process: number }} All */
 /** @typedef {{ settled: boolean, code: string | null, message: string, asks: boolean, clipboard: string | null }} Ruled */
 /** @typedef {{ id: number, g: number, side: "left" | "right", line: number, left: number | null, text: string, at: Span }} Hit */
 /** @typedef {{ name: string, keys: string[], places: string[], guard: string, hint: string | null, help: string }} KeyRow */

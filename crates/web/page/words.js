@@ -1,62 +1,104 @@
-// What a person types: reasons, notes, texts. It is kept in this browser until it is sent, whatever becomes of the diff.
+// What a person types: reasons, notes, texts. The program has it from the first letter on, until it is sent.
 
 import { button, el } from "./dom.js";
 import { keyOf } from "./keys.js";
 
-/** @param {string} key */
-export const kept = (key) => localStorage.getItem(`pillion ${key}`) ?? "";
+/** The field that is open, the diff that it is of, and the words that are in it, if they are others than at first.
+ * @type {{ now: { diff: number, made: HTMLElement, typed: () => string, leave: () => void } | null }} */
+export const field = { now: null };
+
+/** A text that is longer is told to the program from time to time only. */
+const LONG = 100_000;
 
 /**
- * @param {string} key
- * @param {string} text
+ * The repeats of the key that has opened something to type in are no letters of it.
+ * @param {HTMLElement} made
  */
-export function keep(key, text) {
-  if (text) localStorage.setItem(`pillion ${key}`, text);
-  else localStorage.removeItem(`pillion ${key}`);
+function dropRepeats(made) {
+  let isHeld = true;
+  made.addEventListener("keydown", (event) => {
+    isHeld &&= event.repeat;
+    if (isHeld) event.preventDefault();
+  }, { capture: true });
 }
 
 /**
  * A place to type: Ctrl+Enter does what the first button does, Esc leaves and keeps the words.
  * @param {{
- *   label: string, text: string, key: string, word: string, isText?: boolean, isRefusal?: boolean, class?: string, title?: string,
- *   send: (text: string, event: Event) => Promise<boolean>, leave: () => void, typed?: (text: string) => void,
+ *   diff: number, label: string, text: string, typed?: string | null, word: string, isText?: boolean, isRefusal?: boolean,
+ *   class?: string, title?: string, send: (text: string, event: Event) => Promise<boolean>, leave: () => void,
+ *   tell: (text: string) => Promise<unknown>, left?: (text: string) => void,
  *   more?: { word: string, act: (area: HTMLTextAreaElement) => void }[],
  * }} how
  */
 export function writing(how) {
+  field.now?.leave();
   const area = el("textarea", { "aria-label": how.label, class: how.isText ? "text" : undefined, spellcheck: how.isText ? "false" : undefined });
-  const before = kept(how.key);
-  area.value = before || how.text;
+  area.value = how.typed ?? how.text;
   if (how.isText) area.rows = Math.min(24, area.value.split("\n").length + 1);
+  /** @type {Promise<unknown>} */
+  let told = Promise.resolve();
+  let [waits, isOther] = [false, false];
   area.addEventListener("input", () => {
-    keep(how.key, area.value === how.text ? "" : area.value);
-    how.typed?.(area.value);
+    isOther = true;
+    if (waits) return;
+    waits = true;
+    told = told.then(() => new Promise((go) => setTimeout(go, area.value.length > LONG ? 500 : 0))).then(() => {
+      waits = false;
+      return how.tell(area.value);
+    }).catch(() => {});
   });
+  const leave = () => {
+    if (field.now?.made === made) field.now = null;
+    how.leave();
+    if (isOther) told.then(() => how.left?.(area.value));
+  };
   /** @param {Event} event */
   const send = async (event) => {
     go.disabled = true;
+    await told;
     const isDone = await how.send(area.value, event).finally(() => {
       go.disabled = false;
     });
-    if (isDone) keep(how.key, "");
+    isOther &&= !isDone;
+    if (isDone && area.isConnected) leave();
+    else if (!area.isConnected && field.now?.made === made) field.now = null;
   };
   const go = button(how.word, send, { class: how.isRefusal ? "reject" : "accept", key: "Ctrl+↵" });
   const made = el("div", { class: how.class ?? "writing", role: "group", "aria-label": how.label },
     how.title && el("h2", {}, how.title),
     area,
-    el("div", { class: "buttons" }, go, button("Cancel", how.leave, { key: "Esc" }),
+    el("div", { class: "buttons" }, go, button(how.left ? "Leave" : "Cancel", leave, { key: "Esc" }),
       ...(how.more ?? []).map(({ word, act }) => button(word, () => act(area), { class: "plain" }))));
+  dropRepeats(made);
   made.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       event.preventDefault();
       event.stopPropagation();
-      how.leave();
+      leave();
     } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.isTrusted && !event.repeat) {
       event.preventDefault();
       send(event);
     }
   });
+  field.now = { diff: how.diff, made, leave, typed: () => (area.value === how.text ? "" : area.value) };
   return { made, area };
+}
+
+/**
+ * The diff on which something is being typed is gone: no letter more means anything, and the words are there to be copied.
+ * @param {string} why
+ */
+export function endField(why) {
+  const { made, typed } = field.now ?? {};
+  field.now = null;
+  /** @type {HTMLDialogElement | null | undefined} */ (made?.closest("dialog"))?.close();
+  const text = typed?.();
+  if (!text) return;
+  const area = el("textarea", { readonly: true, "aria-label": "What you had typed", rows: Math.min(16, text.split("\n").length + 1) });
+  area.value = text;
+  const box = dialog(why, el("p", {}, "You had not sent this:"), el("div", { class: "dialog-form" }, area),
+    el("div", { class: "buttons" }, button("Close", () => box.close(), { key: "Esc" })));
 }
 
 /**
@@ -87,7 +129,7 @@ export function askLine(label, text, use) {
   const input = el("input", { type: "text", "aria-label": label, autocomplete: "off", spellcheck: "false" });
   input.value = text;
   const form = el("form", { method: "dialog", onsubmit: () => input.value && use(input.value) }, input);
-  dialog(label, form);
+  dropRepeats(dialog(label, form));
   input.select();
 }
 

@@ -7,11 +7,11 @@ use pillion_judge::act::{GROUPS, Guard, Place};
 use pillion_judge::history::Past;
 use pillion_judge::proposal::Side;
 use pillion_judge::search::Needle;
-use pillion_judge::{DECIDING, Step, highlight};
+use pillion_judge::{DECIDING, HunkNote, Step, highlight};
 use pillion_protocol::Note;
 use pillion_protocol::verdict;
 use pillion_system::{lock, spawn};
-use pillion_text::{restore, visible};
+use pillion_text::visible;
 use pillion_view::ask::{Changes, Mention, Refused as Unasked};
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList, Meant, Part, Row};
 use pillion_view::decision::TAKEN_FOR_REJECTION;
@@ -20,7 +20,7 @@ use pillion_view::{Choice, Chosen, DiffId, ProposalKey, Proposed, Reply, Ruling,
 use crate::Input;
 use crate::colours::Wanted;
 use crate::door::{Refused, StatusCode, refused};
-use crate::page::{Page, seen_now};
+use crate::page::{Page, fields, seen_now};
 use crate::routes::{Call, OfDiff, TurnDo};
 use crate::rows::{self, Arranged};
 use crate::server::{Outcome, Respond, json};
@@ -30,6 +30,8 @@ use crate::wire::{self, Changed, Decision, Tone};
 pub(crate) struct Decided {
     key: ProposalKey,
     tab: String,
+    /// The reason that was typed goes with it.
+    has_reason: bool,
     respond: Respond,
     ruling: Ruling,
 }
@@ -41,10 +43,7 @@ impl Page {
     pub(crate) fn called(&mut self, tab: &str, call: Call, respond: Respond) {
         match call {
             Call::Diff(id, OfDiff::Decide(decide)) => self.decide(tab, id, decide, respond),
-            Call::Diff(id, OfDiff::Colours(g, left, right)) => match self.at(tab, id, g) {
-                Ok(()) => self.colour(id, left, right, respond),
-                Err(refused) => respond.with(Err(refused)),
-            },
+            Call::Diff(id, OfDiff::Colours(g, left, right)) => self.colour(id, g, left, right, respond),
             Call::Diff(id, call) => {
                 let outcome = self.of_diff(tab, id, call);
                 respond.with(outcome);
@@ -170,13 +169,7 @@ impl Page {
                 self.said(g, Some(message.to_owned()), Tone::Info)
             }
             OfDiff::Note(note) => self.note(tab, id, note),
-            OfDiff::Words(words) => {
-                let view = self.views.find_mut(id);
-                if let Some(view) = view {
-                    view.reason = words.text;
-                }
-                Ok(b"{}".to_vec())
-            }
+            OfDiff::Words(unsent) => self.unsent(tab, id, unsent),
             OfDiff::Whitespace(wire::Whitespace { ignore }) => {
                 let g = self.views.find_mut(id).map(|view| {
                     view.ignores_white = ignore;
@@ -186,9 +179,10 @@ impl Page {
                 self.said(g.unwrap_or_default(), None, Tone::Info)
             }
             OfDiff::Seen(seen) => {
-                self.at(tab, id, seen.g)?;
-                let Some(view) = self.views.find_mut(id) else {
-                    return json(&wire::SeenNow::default());
+                let view = self.views.find_mut(id);
+                let Some(view) = view.filter(|it| it.g == seen.g && !it.is_comparing()) else {
+                    // These rows are of another text than that which counts: the tab hears of that.
+                    return Ok(b"{}".to_vec());
                 };
                 view.as_seen_by(tab, |judged| {
                     for (side, lines) in [(Side::Left, seen.left), (Side::Right, seen.right)] {
@@ -290,38 +284,74 @@ impl Page {
                 String::from_utf8_lossy(text.slice(lines)).into_owned()
             }
         };
-        json(&wire::TextAnswer { g: query.g, text })
+        let typed = match query.edits {
+            true => self.begin_edit(tab, id, query.hunk),
+            false => None,
+        };
+        json(&wire::TextAnswer {
+            g: query.g,
+            text,
+            typed,
+        })
     }
 
     fn edit(&mut self, tab: &str, id: DiffId, edit: wire::EditText) -> Outcome {
-        self.may_change(tab, id, edit.g, true)?;
-        let Some(view) = self.views.find(id) else {
+        let view = self.views.find_mut(id);
+        let begun = view.and_then(|view| view.fields.edit(tab, edit.hunk).cloned());
+        // What was begun on another text than the one that is there by now becomes a part of that.
+        let now = self.views.find(id).map_or(edit.g, |view| view.g);
+        let late = begun.filter(|_| now != edit.g);
+        self.may_change(tab, id, if late.is_some() { now } else { edit.g }, true)?;
+        let Some(view) = self.views.find_mut(id) else {
             return Err(failed(Stale::NotPending.to_string()));
         };
-        let text = match edit.hunk {
-            None => restore::of_field(&view.proposal.text(), &edit.text),
-            Some(hunk) => {
-                let unknown = || failed("there is no such hunk".to_owned());
-                view.proposal
-                    .with_hunk(hunk, &edit.text)
-                    .ok_or_else(unknown)?
-            }
+        let base = late.as_ref().map(|it| &it.base);
+        let text = fields::edited(base.unwrap_or(&view.proposal), edit.hunk, &edit.text);
+        let text = text.ok_or_else(|| failed("there is no such hunk".to_owned()))?;
+        let step = match base {
+            None => Step::Edit(text.into()),
+            Some(base) => Step::EditLate {
+                base: base.text(),
+                text: text.into(),
+            },
         };
-        self.step(id, Step::Edit(text.into()));
+        view.fields.sent(tab, edit.hunk);
+        self.step(id, step);
         let g = self.views.find(id).map_or(edit.g, |view| view.g);
         self.said(g, None, Tone::Good)
     }
 
     fn note(&mut self, tab: &str, id: DiffId, note: wire::NoteText) -> Outcome {
-        self.at(tab, id, note.g)?;
+        let g = note.g;
+        let on = self.noted(tab, id, note)?;
         let Some(view) = self.views.find_mut(id) else {
             return Err(failed(Stale::NotPending.to_string()));
         };
-        let hunk = note.hunk.and_then(|hunk| view.proposal.hunks().get(hunk));
-        let removed = note.removed;
-        let removed = removed.filter(|line| hunk.is_some_and(|hunk| hunk.before.contains(line)));
+        view.fields.notes.remove(tab);
+        view.write_note(on);
+        view.arranged = None;
+        self.tell_diff(id);
+        self.said(g, None, Tone::Good)
+    }
+
+    /// A note with the lines that it was begun on, also if the text is another by now.
+    pub(crate) fn noted(&mut self, tab: &str, id: DiffId, note: wire::NoteText) -> Done<HunkNote> {
+        let is_here = self.at(tab, id, note.g);
+        let Some(view) = self.views.find_mut(id) else {
+            return Err(failed(Stale::NotPending.to_string()));
+        };
+        if let Err(stale) = is_here {
+            let begun = view.fields.notes.get(tab).cloned().ok_or(stale)?;
+            let text = note.text;
+            return Ok(HunkNote { text, ..begun });
+        }
+        let mut hunks = view.proposal.hunks().iter();
+        let (hunk, removed) = match note.removed {
+            Some(line) => (hunks.position(|hunk| hunk.before.contains(&line)), Some(line)),
+            None => (note.hunk, None),
+        };
         let length = view.proposal.after().len().max(1);
-        let on = match (note.hunk, note.lines) {
+        let on = match (hunk.or(note.hunk), note.lines) {
             (Some(hunk), _) => view.note_on_hunk(hunk, removed),
             (None, Some((from, to))) => {
                 let from = from.min(length - 1);
@@ -331,15 +361,21 @@ impl Page {
         };
         let mut on = on.ok_or_else(|| failed("there is no such hunk".to_owned()))?;
         on.text = note.text;
-        view.write_note(on);
-        view.arranged = None;
-        self.tell_diff(id);
-        self.said(note.g, None, Tone::Good)
+        Ok(on)
     }
 
-    fn colour(&mut self, id: DiffId, left: Range<usize>, right: Range<usize>, respond: Respond) {
-        let Some(view) = self.views.find(id) else {
-            return;
+    fn colour(
+        &mut self,
+        id: DiffId,
+        g: u64,
+        left: Range<usize>,
+        right: Range<usize>,
+        respond: Respond,
+    ) {
+        let view = self.views.find(id);
+        let Some(view) = view.filter(|it| it.g == g && !it.is_comparing()) else {
+            // Whoever asked draws other rows by now.
+            return respond.json(&wire::Colours::default());
         };
         let (before, after) = view.proposal.shared();
         let hunks = view.proposal.hunks().iter();
@@ -411,6 +447,7 @@ impl Page {
         seen.is_typed = how.typed;
         let reason = Note::on_all(decide.reason);
         let reason = Some(reason).filter(|note| !note.text.trim().is_empty());
+        let has_reason = is_rejection && reason.is_some();
         let (decision, message) = match is_rejection {
             false => (view.acceptance(seen, view.notes(true)), view.accepted()),
             true => {
@@ -425,6 +462,7 @@ impl Page {
             let decided = Decided {
                 key,
                 tab,
+                has_reason,
                 respond,
                 ruling,
             };
@@ -439,6 +477,7 @@ impl Page {
         let Decided {
             key,
             tab,
+            has_reason,
             respond,
             ruling,
         } = decided;
@@ -461,7 +500,11 @@ impl Page {
                 if let Some(told) = told {
                     message = format!("{message}: {}", told.message);
                 }
-                if is_current && let Ok(view) = self.views.take(key) {
+                if is_current && let Ok(mut view) = self.views.take(key) {
+                    if has_reason {
+                        view.reason.clear();
+                    }
+                    self.keep_unsent(&view, &message);
                     self.gone(&view, message.clone(), Some(tab), clipboard.clone());
                 }
                 respond.json(&settled(message, clipboard));

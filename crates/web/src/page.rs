@@ -1,6 +1,7 @@
 //! The state of the page, in one place for all of its tabs: the pending diffs and what the person has made of them. A loop takes in
 //! what the companion, disks and tabs say.
 
+pub(crate) mod fields;
 mod state;
 
 use std::collections::HashMap;
@@ -34,6 +35,7 @@ use crate::rows::Arranged;
 use crate::server::{self, Told};
 use crate::wire::{self, Event, Tone};
 use crate::{Input, Settings};
+use fields::Fields;
 pub(crate) use state::seen_now;
 
 /// The time for which proposals wait for a tab, from the start and from the moment at which the last one went.
@@ -59,6 +61,8 @@ pub(crate) struct Shown {
     pub(crate) arranged: Option<Arranged>,
     /// What each tab has seen.
     seen: HashMap<String, SeenParts>,
+    /// What is being typed in tabs.
+    pub(crate) fields: Fields,
     /// The texts whose peculiarities are known, and the number of them.
     version: Option<Version>,
     pub(crate) texts: u64,
@@ -251,7 +255,9 @@ impl Page {
         let notes = self.journal.notes(&self.views, |it| {
             let reason = Note::on_all(it.reason.clone());
             let reason = Some(reason).filter(|it| !it.text.trim().is_empty());
-            it.drafts(None).into_iter().chain(reason).collect()
+            it.drafts(it.fields.notes.values().next())
+                .into_iter()
+                .chain(reason).collect()
         });
         for (key, notes) in notes {
             self.companion.tell(Tell::Notes { key, notes });
@@ -357,6 +363,7 @@ impl Page {
                     unopened: None,
                     arranged: None,
                     seen: HashMap::new(),
+                    fields: Fields::default(),
                     version: None,
                     texts: 0,
                 });
@@ -417,7 +424,18 @@ impl Page {
                 let redo = self.keys.fill("<redo>");
                 (Tone::Warning, view.say_offered(&redo))
             }
-            Done::EditedLate(edits) => (Tone::Warning, self.newer(id, &agent, edits, &restores)),
+            Done::EditedLate(edits) => {
+                let mut said = format!("{name} became another text while you typed");
+                match edits {
+                    Edits::Conflict(text) => {
+                        said = format!("{said}, in the same lines · {restores}");
+                        let path = view.target.path.clone();
+                        self.keep(path, text, said.clone());
+                    }
+                    _ => said = format!("{said}: what you wrote is merged with it · {restores}"),
+                }
+                (Tone::Warning, said)
+            }
             Done::Rebased(is_changed) => {
                 let said = view.say_merged(is_changed, &self.keys);
                 (Tone::Info, format!("{name}: {said}"))
@@ -429,7 +447,7 @@ impl Page {
             Done::Edited(false) => (Tone::Info, format!("{name}: the proposal is unchanged")),
         };
         self.tell_diff(id);
-        self.notice(tone, text, false);
+        self.notice_on(id, tone, text);
     }
 
     fn newer(&mut self, id: DiffId, agent: &str, edits: Edits, how: &str) -> String {
@@ -446,10 +464,13 @@ impl Page {
 
     fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
         let agent = self.agent_name(id);
-        let view = match self.views.position(id) {
+        let mut view = match self.views.position(id) {
             Ok(at) => self.views.remove(at),
             Err(stale) => return closed.failed(stale.to_string()),
         };
+        for (_, note) in std::mem::take(&mut view.fields.notes) {
+            view.write_note(note);
+        }
         let mut words = view.say_closed(reason, &agent);
         let why = words.clone();
         if let Some(untold) = view.say_untold(reason, &agent) {
@@ -458,6 +479,7 @@ impl Page {
         if let Some(text) = view.lost_edits(reason) {
             self.keep(view.target.path.clone(), text, why);
         }
+        self.keep_texts(&view, &words);
         closed.done(view.standing_text());
         self.gone(&view, words, None, None);
     }
@@ -513,11 +535,11 @@ impl Page {
                     .keys
                     .fill("<merge> makes this a new file, <reject> rejects");
                 self.tell_diff(id);
-                self.notice(Tone::Warning, format!("{name} was deleted: {how}"), false);
+                self.notice_on(id, Tone::Warning, format!("{name} was deleted: {how}"));
             }
             Err(reason) => {
                 self.tell_diff(id);
-                self.notice(Tone::Warning, reason, false);
+                self.notice_on(id, Tone::Warning, reason);
             }
         }
     }
@@ -544,6 +566,7 @@ impl Page {
                 .collect(),
             notices: self.notices.clone(),
             version: VERSION.to_owned(),
+            process: std::process::id(),
         };
         self.tell(&tab, &Event::All(Box::new(all)));
         for view in self.views.iter_mut() {
@@ -557,6 +580,7 @@ impl Page {
     fn tab_went(&mut self, tab: &str, events: &UnboundedSender<Told>) {
         if self.tabs.get(tab).is_some_and(|it| it.same_channel(events)) {
             self.tabs.remove(tab);
+            self.leave_notes(tab);
             if self.tabs.is_empty() {
                 self.awaited_until = Instant::now() + DRAWN_WITHIN;
                 self.unseen_since = self.ends_unseen.then(Instant::now);
@@ -599,6 +623,17 @@ impl Page {
             text,
             tone,
             is_lasting,
+            id: None,
+        }));
+    }
+
+    /// Tells the person something of a diff.
+    fn notice_on(&self, id: DiffId, tone: Tone, text: String) {
+        self.tell_all(&Event::Notice(wire::Notice {
+            text,
+            tone,
+            is_lasting: false,
+            id: Some(id.0),
         }));
     }
 
@@ -643,10 +678,11 @@ impl Page {
             text,
             tone,
             is_lasting,
+            id: None,
         }));
         let mut kept = 0;
         for view in std::mem::take(&mut self.views).iter() {
-            if let Some(text) = view.edited_text() {
+            for text in view.edited_text().into_iter().chain(view.fields.texts()) {
                 kept += 1;
                 let why = format!("the page ended with your edits of {}", view.target.shown);
                 self.keep(view.target.path.clone(), text, why);

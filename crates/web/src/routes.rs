@@ -51,7 +51,7 @@ pub(crate) enum OfDiff {
     Redo(wire::At),
     Merge(wire::At),
     Note(wire::NoteText),
-    Words(wire::Words),
+    Words(wire::Unsent),
     Whitespace(wire::Whitespace),
     Seen(wire::SeenLines),
     Decide(wire::DecideNow),

@@ -13,7 +13,7 @@
 //! | `POST /diffs/D/edit` | [`EditText`] | [`Changed`] |
 //! | `POST /diffs/D/undo`, `/redo`, `/merge` | [`At`] | [`Changed`] |
 //! | `POST /diffs/D/note` | [`NoteText`] | [`Changed`] |
-//! | `POST /diffs/D/words` | [`Words`]: the reason as it is being typed | `{}` |
+//! | `POST /diffs/D/words` | [`Unsent`] | `{}` |
 //! | `POST /diffs/D/whitespace` | [`Whitespace`] | [`Changed`] |
 //! | `POST /diffs/D/seen` | [`SeenLines`] | [`SeenNow`] |
 //! | `POST /diffs/D/decide` | [`DecideNow`] | [`Ruled`] |
@@ -88,6 +88,8 @@ pub struct All {
     pub notices: Vec<String>,
     /// The version of the program: a page of another one loads itself again.
     pub version: String,
+    /// The process: the numbers of diffs are its own.
+    pub process: u32,
 }
 
 /// A pending diff without its texts.
@@ -259,6 +261,8 @@ pub struct Notice {
     pub tone: Tone,
     /// True if it names a place to remember: it stays until the person does something.
     pub is_lasting: bool,
+    /// The diff that it is about: it is said beside that.
+    pub id: Option<u64>,
 }
 
 /// The kind of a sentence.
@@ -435,6 +439,8 @@ pub struct TextQuery {
     pub side: TextSide,
     /// Only the lines of this hunk.
     pub hunk: Option<usize>,
+    /// It is about to be edited.
+    pub edits: bool,
 }
 
 /// One of the texts.
@@ -458,6 +464,8 @@ pub struct TextAnswer {
     pub g: u64,
     /// The text.
     pub text: String,
+    /// What was typed in its place and not sent, in a tab that is gone or in this one.
+    pub typed: Option<String>,
 }
 
 /// Names a generation: `{"g":4}`.
@@ -510,7 +518,20 @@ pub struct NoteText {
     pub text: String,
 }
 
-/// Words as they are being typed: they survive a crash, and decide nothing.
+/// What is being typed and was not sent: `{"reason":"…"}`, or a note or an edit as it would be sent. It survives a crash, and
+/// decides nothing.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Unsent {
+    /// The reason for a rejection.
+    Reason(String),
+    /// A note.
+    Note(NoteText),
+    /// A text, of which [`TextQuery`] said that it is edited.
+    Edit(EditText),
+}
+
+/// Words on a row of the list.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Words {
     /// The words.

@@ -6,6 +6,7 @@
 mod after;
 mod claude;
 mod deciding;
+mod fields;
 mod hostile;
 mod looks;
 #[path = "../it/sandbox.rs"]

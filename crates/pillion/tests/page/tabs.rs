@@ -44,12 +44,10 @@ fn the_first_decision_counts_and_the_other_tab_keeps_its_words() {
     decide(&other, key("r"));
     assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
     has_no_problems(&other);
-    web.tab.wait_text(MESSAGE, "What you were writing is kept");
-    web.propose(&agent, "a.txt", "one\n", "two\n");
     web.tab.to_front();
-    web.tab.press("Shift+C");
-    web.tab
-        .wait_until("document.querySelector('.writing textarea')?.value === 'not sent yet'");
+    web.tab.wait_text("dialog", "You had not sent this");
+    web.tab.wait_text(MESSAGE, "you had not sent “not sent yet”");
+    web.tab.wait_text(MESSAGE, "your text is kept in");
 }
 
 #[test]

@@ -1,0 +1,217 @@
+//! What is typed and not sent belongs to the proposal that it was typed on, and is never lost.
+
+use std::fs;
+
+use pillion_testkit::client::Update;
+use pillion_testkit::{Browser, SOON, Size, Tab};
+
+use crate::world::{MESSAGE, Web, decide, has_no_problems, key, shows};
+
+const FIELD: &str = ".file-text textarea";
+
+/// The text that this tab says is kept in a file.
+#[track_caller]
+fn kept(tab: &Tab) -> String {
+    tab.wait_text(MESSAGE, "your text is kept in ");
+    let said = tab.text(MESSAGE);
+    let (_, place) = said.rsplit_once("kept in ").unwrap();
+    fs::read_to_string(place.trim()).unwrap_or_else(|error| panic!("{said}: {error}"))
+}
+
+/// Opens the file's text, and types this at its beginning.
+fn type_at_the_beginning(tab: &Tab, text: &str) {
+    tab.to_front();
+    tab.press("e");
+    tab.wait_for(FIELD);
+    tab.insert_text(text);
+    tab.wait_until(&format!(
+        "document.querySelector('{FIELD}').value.startsWith({text:?})"
+    ));
+}
+
+#[track_caller]
+fn browser_keeps_nothing(tab: &Tab) {
+    let names = tab.evaluate("Object.keys(localStorage).filter((it) => it !== 'pillion key').length");
+    assert_eq!(names, 0);
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn a_text_that_was_typed_on_another_proposal_is_named_and_not_put_in() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let path = web.propose(&agent, "a.txt", "one\n", "two\n");
+    type_at_the_beginning(&web.tab, "mine ");
+    web.tab.press("Escape");
+    web.tab.wait_gone(FIELD);
+    web.tab.press("e");
+    web.tab
+        .wait_until(&format!("document.querySelector('{FIELD}')?.value === 'mine two\\n'"));
+    web.tab.press("Escape");
+    web.tab.wait_gone(FIELD);
+    agent.propose(web.path("a.txt"), "three\n");
+    web.tab.wait_text(".code.ins", "three");
+    web.tab.press("e");
+    web.tab
+        .wait_until(&format!("document.querySelector('{FIELD}')?.value === 'three\\n'"));
+    assert_eq!(kept(&web.tab), "mine two\n");
+    web.tab.press("Escape");
+    web.tab.wait_gone(FIELD);
+    web.decide(key("a"));
+    assert_eq!(agent.outcome(), Update::accepted(path, "three\n".to_owned()));
+    browser_keeps_nothing(&web.tab);
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn a_decision_in_another_tab_keeps_the_text_and_ends_the_typing() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let path = web.propose(&agent, "a.txt", "one\n", "two\n");
+    let other = web.browser.open(&web.address);
+    shows(&other, "a.txt");
+    type_at_the_beginning(&web.tab, "mine ");
+    decide(&other, key("a"));
+    assert_eq!(agent.outcome(), Update::accepted(path, "two\n".to_owned()));
+    web.tab.to_front();
+    web.tab.wait_text("dialog", "You had not sent this");
+    assert_eq!(
+        web.tab.evaluate("document.querySelector('dialog textarea').value"),
+        "mine two\n"
+    );
+    assert_eq!(kept(&web.tab), "mine two\n");
+    // What is still typed means nothing.
+    let second = web.path("b.txt");
+    agent.propose(&second, "b\n");
+    web.tab.wait_text("#head h2", "b.txt");
+    web.tab.press("r");
+    web.tab.press("Escape");
+    web.tab.wait_gone("dialog");
+    agent.check_pending(web.home()).unwrap();
+    web.decide(key("a"));
+    assert_eq!(agent.outcome(), Update::accepted(second, "b\n".to_owned()));
+    browser_keeps_nothing(&web.tab);
+    has_no_problems(&other);
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn a_decision_in_the_terminal_keeps_the_text_too() {
+    let web = Web::start();
+    let home = web.home();
+    let command = [env!("CARGO_BIN_EXE_pillion")];
+    let size = Size::new(110, 30);
+    let review = web
+        .tmux
+        .spawn("review", size, &home.env(), &home.workspace(), &command);
+    review.wait_for("Waiting for an agent", SOON);
+    let mut agent = web.agent();
+    let path = web.propose(&agent, "a.txt", "one\n", "two\n");
+    review.wait_for("proposes a.txt", SOON);
+    type_at_the_beginning(&web.tab, "mine ");
+    let accepts = |_: &str| {
+        review.send_keys(["a"]);
+        web.tab.count("dialog") == 1
+    };
+    review.wait_until("it is accepted", SOON, accepts);
+    assert_eq!(agent.outcome(), Update::accepted(path, "two\n".to_owned()));
+    assert_eq!(kept(&web.tab), "mine two\n");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn of_two_tabs_that_edit_the_second_adds_to_the_first() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let path = web.propose(&agent, "a.txt", "one\n2\n3\n4\n5\n", "two\n2\n3\n4\n5\n");
+    let other = web.browser.open(&web.address);
+    shows(&other, "a.txt");
+    type_at_the_beginning(&other, "last ");
+    other.fill(FIELD, "two\n2\n3\n4\nfive\n");
+    type_at_the_beginning(&web.tab, "mine ");
+    web.tab.press("Control+Enter");
+    web.tab.wait_text(".code.ins", "mine two");
+    other.to_front();
+    other.press("Control+Enter");
+    other.wait_text(".code.ins", "five");
+    other.wait_text(".code.ins", "mine two");
+    other.wait_text(MESSAGE, "became another text while you typed");
+    decide(&other, key("a"));
+    let both = "mine two\n2\n3\n4\nfive\n".to_owned();
+    assert_eq!(agent.outcome(), Update::accepted(path, both));
+    has_no_problems(&other);
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn what_was_left_and_not_sent_is_named_by_the_decision() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let path = web.propose(&agent, "a.txt", "one\n", "two\n");
+    web.tab.press("Shift+R");
+    web.tab.wait_for("dialog textarea");
+    web.tab.insert_text("use a table");
+    web.tab.press("Escape");
+    web.tab.wait_gone("dialog");
+    web.tab.press("Shift+R");
+    web.tab
+        .wait_until("document.querySelector('dialog textarea')?.value === 'use a table'");
+    web.tab.press("Escape");
+    web.tab.wait_gone("dialog");
+    web.decide(key("a"));
+    assert_eq!(agent.outcome(), Update::accepted(path, "two\n".to_owned()));
+    assert_eq!(kept(&web.tab), "use a table");
+    web.propose(&agent, "a.txt", "two\n", "three\n");
+    web.tab.press("Shift+R");
+    web.tab.wait_for("dialog textarea");
+    assert_eq!(
+        web.tab.evaluate("document.querySelector('dialog textarea').value"),
+        ""
+    );
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn a_note_that_is_left_stands_below_its_line_also_after_a_reload() {
+    let web = Web::start();
+    let agent = web.agent();
+    web.propose(&agent, "a.txt", "one\n", "two\n");
+    web.tab.press("Shift+C");
+    web.tab.wait_for(".writing textarea");
+    web.tab.insert_text("left");
+    web.tab.press("Escape");
+    web.tab.wait_text(".note", "left");
+    web.tab.press("Shift+C");
+    web.tab.wait_for(".writing textarea");
+    web.tab
+        .wait_until("document.querySelector('.writing textarea').value === 'left'");
+    web.tab.insert_text(" typed");
+    web.tab
+        .wait_until("document.querySelector('.writing textarea').value.includes('typed')");
+    web.tab.reload();
+    web.tab.wait_text(".note", "left typed");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn the_repeats_of_the_key_that_opens_a_field_are_not_in_it() {
+    let web = Web::start_with(crate::sandbox::Sandbox::new(), Browser::headless());
+    let agent = web.agent();
+    web.propose(&agent, "a.txt", "one\n", "two\n");
+    for (key, field, text) in [
+        ("e", FIELD, "two\n"),
+        ("R", "dialog textarea", ""),
+        ("C", ".writing textarea", ""),
+        ("/", "dialog input", ""),
+    ] {
+        web.tab.hold(key, 20);
+        web.tab.wait_for(field);
+        web.tab.insert_text("x");
+        let has = format!("document.querySelector('{field}').value");
+        web.tab.wait_until(&format!("{has}.includes('x')"));
+        let text = format!("x{text}");
+        assert_eq!(web.tab.evaluate(&has), *text, "{key}");
+        web.tab.press("Escape");
+        web.tab.wait_gone(field);
+    }
+}
