@@ -43,7 +43,9 @@ impl Page {
     pub(crate) fn called(&mut self, tab: &str, call: Call, respond: Respond) {
         match call {
             Call::Diff(id, OfDiff::Decide(decide)) => self.decide(tab, id, decide, respond),
-            Call::Diff(id, OfDiff::Colours(g, left, right)) => self.colour(id, g, left, right, respond),
+            Call::Diff(id, OfDiff::Colours(g, left, right)) => {
+                self.colour(id, g, left, right, respond)
+            }
             Call::Diff(id, call) => {
                 let outcome = self.of_diff(tab, id, call);
                 respond.with(outcome);
@@ -347,7 +349,10 @@ impl Page {
         }
         let mut hunks = view.proposal.hunks().iter();
         let (hunk, removed) = match note.removed {
-            Some(line) => (hunks.position(|hunk| hunk.before.contains(&line)), Some(line)),
+            Some(line) => (
+                hunks.position(|hunk| hunk.before.contains(&line)),
+                Some(line),
+            ),
             None => (note.hunk, None),
         };
         let length = view.proposal.after().len().max(1);

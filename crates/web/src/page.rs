@@ -257,7 +257,8 @@ impl Page {
             let reason = Some(reason).filter(|it| !it.text.trim().is_empty());
             it.drafts(it.fields.notes.values().next())
                 .into_iter()
-                .chain(reason).collect()
+                .chain(reason)
+                .collect()
         });
         for (key, notes) in notes {
             self.companion.tell(Tell::Notes { key, notes });

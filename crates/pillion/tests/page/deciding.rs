@@ -3,7 +3,9 @@
 use pillion_testkit::TestProgram;
 use pillion_testkit::client::Update;
 
-use crate::world::{Web, click, key, numbers, shows};
+use serde_json::json;
+
+use crate::world::{MESSAGE, Web, click, key, numbers, shows};
 
 /// Two hunks that are both on the screen.
 fn two_hunks() -> (String, String) {
@@ -140,4 +142,42 @@ fn search_finds_lines_that_are_folded_or_in_other_diffs() {
     web.tab.wait_text("dialog", "accept the proposal as shown");
     web.tab.press("Escape");
     web.tab.wait_gone("dialog");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn a_double_click_decides_once() {
+    let web = Web::start();
+    let mut program = TestProgram::propose(web.home(), &[("a", "a\n"), ("b", "b\n")]);
+    shows(&web.tab, "a");
+    let said = web.decide(|tab| {
+        tab.click_as("#acts >> text=Accept", json!({ "clickCount": 2 }));
+    });
+    assert!(said.contains("accepted a"), "{said}");
+    assert_eq!(program.accepted(), (0, Some("a\n".to_owned())));
+    shows(&web.tab, "b");
+    assert!(
+        !web.tab.text(MESSAGE).contains("key"),
+        "{}",
+        web.tab.text(MESSAGE)
+    );
+    web.decide(key("r"));
+    assert_eq!(program.accepted(), (1, None));
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn the_sentence_below_is_of_the_file_that_is_shown() {
+    let web = Web::start();
+    let agent = web.agent();
+    web.propose(&agent, "a.txt", "one\n", "two\n");
+    web.tab.wait_text(MESSAGE, "proposes a.txt");
+    let second = web.agent();
+    second.propose(web.path("b.txt"), "b\n");
+    web.tab.wait_text("#pending", "2 to review, 1 with news");
+    assert!(web.tab.text(MESSAGE).contains("a.txt"));
+    web.tab.press("Tab");
+    web.tab.wait_text(MESSAGE, "proposes b.txt");
+    web.tab
+        .wait_until("document.querySelector('#pending').textContent === '2 to review'");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use pillion_testkit::client::Update;
-use pillion_testkit::{Browser, SOON, Size, Tab};
+use pillion_testkit::{SOON, Size, Tab};
 
 use crate::world::{MESSAGE, Web, decide, has_no_problems, key, shows};
 
@@ -45,20 +45,25 @@ fn a_text_that_was_typed_on_another_proposal_is_named_and_not_put_in() {
     web.tab.press("Escape");
     web.tab.wait_gone(FIELD);
     web.tab.press("e");
-    web.tab
-        .wait_until(&format!("document.querySelector('{FIELD}')?.value === 'mine two\\n'"));
+    web.tab.wait_until(&format!(
+        "document.querySelector('{FIELD}')?.value === 'mine two\\n'"
+    ));
     web.tab.press("Escape");
     web.tab.wait_gone(FIELD);
     agent.propose(web.path("a.txt"), "three\n");
     web.tab.wait_text(".code.ins", "three");
     web.tab.press("e");
-    web.tab
-        .wait_until(&format!("document.querySelector('{FIELD}')?.value === 'three\\n'"));
+    web.tab.wait_until(&format!(
+        "document.querySelector('{FIELD}')?.value === 'three\\n'"
+    ));
     assert_eq!(kept(&web.tab), "mine two\n");
     web.tab.press("Escape");
     web.tab.wait_gone(FIELD);
     web.decide(key("a"));
-    assert_eq!(agent.outcome(), Update::accepted(path, "three\n".to_owned()));
+    assert_eq!(
+        agent.outcome(),
+        Update::accepted(path, "three\n".to_owned())
+    );
     browser_keeps_nothing(&web.tab);
 }
 
@@ -71,12 +76,14 @@ fn a_decision_in_another_tab_keeps_the_text_and_ends_the_typing() {
     let other = web.browser.open(&web.address);
     shows(&other, "a.txt");
     type_at_the_beginning(&web.tab, "mine ");
+    other.to_front();
     decide(&other, key("a"));
     assert_eq!(agent.outcome(), Update::accepted(path, "two\n".to_owned()));
     web.tab.to_front();
     web.tab.wait_text("dialog", "You had not sent this");
     assert_eq!(
-        web.tab.evaluate("document.querySelector('dialog textarea').value"),
+        web.tab
+            .evaluate("document.querySelector('dialog textarea').value"),
         "mine two\n"
     );
     assert_eq!(kept(&web.tab), "mine two\n");
@@ -165,7 +172,8 @@ fn what_was_left_and_not_sent_is_named_by_the_decision() {
     web.tab.press("Shift+R");
     web.tab.wait_for("dialog textarea");
     assert_eq!(
-        web.tab.evaluate("document.querySelector('dialog textarea').value"),
+        web.tab
+            .evaluate("document.querySelector('dialog textarea').value"),
         ""
     );
 }
@@ -195,7 +203,7 @@ fn a_note_that_is_left_stands_below_its_line_also_after_a_reload() {
 #[test]
 #[ignore = "needs the browser: cargo xtask test"]
 fn the_repeats_of_the_key_that_opens_a_field_are_not_in_it() {
-    let web = Web::start_with(crate::sandbox::Sandbox::new(), Browser::headless());
+    let web = Web::start();
     let agent = web.agent();
     web.propose(&agent, "a.txt", "one\n", "two\n");
     for (key, field, text) in [

@@ -46,7 +46,8 @@ fn the_first_decision_counts_and_the_other_tab_keeps_its_words() {
     has_no_problems(&other);
     web.tab.to_front();
     web.tab.wait_text("dialog", "You had not sent this");
-    web.tab.wait_text(MESSAGE, "you had not sent “not sent yet”");
+    web.tab
+        .wait_text(MESSAGE, "you had not sent “not sent yet”");
     web.tab.wait_text(MESSAGE, "your text is kept in");
 }
 

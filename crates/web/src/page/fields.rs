@@ -75,9 +75,8 @@ impl Page {
     ) -> Option<String> {
         let tabs = &self.tabs;
         let view = self.views.find_mut(id)?;
-        let is_free = |it: &mut Edit| {
-            it.hunk == hunk && (it.tab == tab || !tabs.contains_key(&it.tab))
-        };
+        let is_free =
+            |it: &mut Edit| it.hunk == hunk && (it.tab == tab || !tabs.contains_key(&it.tab));
         let former: Vec<_> = view.fields.edits.extract_if(.., is_free).collect();
         let now = view.proposal.text();
         let (same, other): (Vec<_>, Vec<_>) =
@@ -128,7 +127,10 @@ impl Page {
         let unsent: Vec<_> = unsent.filter(|it| !it.is_empty()).collect();
         if !unsent.is_empty() {
             let unsent = unsent.join("\n");
-            let why = format!("{words} · you had not sent “{}”", visible::one_line(&unsent));
+            let why = format!(
+                "{words} · you had not sent “{}”",
+                visible::one_line(&unsent)
+            );
             let path = view.target.path.with_extension("words.txt");
             self.keep(path, unsent, why);
         }
