@@ -31,7 +31,8 @@ fn type_at_the_beginning(tab: &Tab, text: &str) {
 
 #[track_caller]
 fn browser_keeps_nothing(tab: &Tab) {
-    let names = tab.evaluate("Object.keys(localStorage).filter((it) => it !== 'pillion key').length");
+    let names =
+        tab.evaluate("Object.keys(localStorage).filter((it) => it !== 'pillion key').length");
     assert_eq!(names, 0);
 }
 
