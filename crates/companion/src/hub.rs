@@ -50,7 +50,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The time for which what a front end shows waits for the next one, if that may come at once.
-const KEPT_FOR: Duration = Duration::from_secs(20);
+const KEPT_FOR: Duration = Duration::from_secs(60);
 
 /// Without so many descriptors left no companion starts: those that run, their agents and commands need some at any time.
 const SPARE_DESCRIPTORS: usize = 64;
