@@ -40,6 +40,7 @@ async function activate(context) {
       status.status = it;
       status.problem = undefined;
       status.draw();
+      void reviews.again();
       return changes.follows(it.changes);
     },
   });
@@ -100,8 +101,8 @@ async function activate(context) {
   }
   subscriptions.push(vscode.workspace.onDidChangeWorkspaceFolders((event) => client.foldersChanged(event)));
 
-  await Reviews.sweep();
   client.start();
+  await Reviews.sweep();
 }
 
 /**

@@ -1,4 +1,4 @@
-// What the person had made of proposals that were then rejected or closed.
+// What the person made of proposals: of those that were rejected or closed, and, in case this window ends, of those that wait.
 
 const vscode = require("vscode");
 const path = require("path");
@@ -6,8 +6,9 @@ const path = require("path");
 const MOST = 10;
 const MOST_LENGTH = 1 << 20;
 const KEY = "pillion.kept";
+const OPEN = "Open My Text";
 
-/** @typedef {{ path: string, text: string, time: number }} Entry */
+/** @typedef {{ view: string, path: string, text: string, time: number, waits?: boolean }} Entry */
 
 class Kept {
   /** @param {vscode.Memento} store */
@@ -15,44 +16,75 @@ class Kept {
     this.store = store;
     /** @type {Entry[]} too long to be stored */
     this.long = [];
+    /** What waited when a former window ended. */
+    this.left = this.#stored.filter((it) => it.waits);
   }
 
   /** @returns {Entry[]} */
-  get entries() {
-    const all = [...this.long, ...this.store.get(KEY, /** @type {Entry[]} */ ([]))];
-    return all.sort((one, other) => other.time - one.time);
+  get #stored() {
+    return this.store.get(KEY, /** @type {Entry[]} */ ([]));
   }
 
   /**
-   * @param {string} file
+   * @param {import("./view").View} view
    * @param {string} text
+   * @param {boolean} waits whether nobody has decided yet
    */
-  async keep(file, text) {
-    const entry = { path: file, text, time: Date.now() };
-    if (text.length > MOST_LENGTH) this.long = [entry, ...this.long].slice(0, MOST);
-    else await this.store.update(KEY, [entry, ...this.store.get(KEY, /** @type {Entry[]} */ ([]))].slice(0, MOST));
+  async keep(view, text, waits = false) {
+    await this.#put(view, { view: String(view.right), path: view.diff.path, text, time: Date.now(), waits });
   }
 
-  /** Opens the newest in an editor without a file. */
-  async open() {
-    const entry = this.entries[0];
-    if (entry) await this.#show(entry);
+  /**
+   * The text was accepted, or is the agent's again.
+   * @param {import("./view").View} view
+   */
+  async drop(view) {
+    await this.#put(view);
   }
 
+  /**
+   * @param {import("./view").View} view
+   * @param {...Entry} entries in the place of the view's
+   */
+  async #put(view, ...entries) {
+    const key = String(view.right);
+    const others = (/** @type {Entry[]} */ all) => all.filter((it) => it.view !== key);
+    const isLong = entries.some(({ text }) => text.length > MOST_LENGTH);
+    this.long = [...(isLong ? entries : []), ...others(this.long)].slice(0, MOST);
+    await this.store.update(KEY, [...(isLong ? [] : entries), ...others(this.#stored)].slice(0, MOST));
+  }
+
+  /** @param {string[]} names */
+  static said(names) {
+    return `What you had made of ${names.join(", ")} is kept: “Pillion: Open a Text That I Had Edited” opens it.`;
+  }
+
+  /**
+   * @param {import("./client").Client} client
+   * @param {string} why
+   * @param {string[]} names
+   */
+  async tell(client, why, names) {
+    const chosen = await client.say(3, `${why} ${Kept.said(names)}`.trimStart(), OPEN);
+    if (chosen === OPEN) await this.choose();
+  }
+
+  /** Opens one in an editor without a file. */
   async choose() {
-    const rows = this.entries.map((entry) => ({
-      label: path.basename(entry.path).replace(/\$\(/g, "$ ("),
+    const all = [...this.long, ...this.#stored].sort((one, other) => other.time - one.time);
+    const rows = all.map((entry) => ({
+      label: nameOf(entry).replace(/\$\(/g, "$ ("),
       description: new Date(entry.time).toLocaleString(),
       entry,
     }));
     const row = await vscode.window.showQuickPick(rows, { placeHolder: rows.length ? "Which text?" : "Nothing is kept" });
-    if (row) await this.#show(row.entry);
-  }
-
-  /** @param {Entry} entry */
-  async #show({ text }) {
+    if (!row) return;
+    const { text } = row.entry;
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: text }), { preview: false });
   }
 }
 
-module.exports = { Kept };
+/** @param {Entry} entry */
+const nameOf = (entry) => path.basename(entry.path);
+
+module.exports = { Kept, nameOf };

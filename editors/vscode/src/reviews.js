@@ -3,7 +3,7 @@
 
 const vscode = require("vscode");
 const { Files } = require("./files");
-const { Kept } = require("./kept");
+const { Kept, nameOf } = require("./kept");
 const { Notes } = require("./notes");
 const { View, asShown, isOurs, tabs, RIGHT, LEFT } = require("./view");
 
@@ -15,6 +15,9 @@ const SETTLED_MS = 700;
 
 /** The time for which keys that decide or close do nothing once a view has gone. */
 const AFTER_MS = 1000;
+
+/** A proposal that a former window showed is here again after this time, or it is not. */
+const AGAIN_MS = 5000;
 
 class Reviews {
   /**
@@ -29,7 +32,7 @@ class Reviews {
     this.views = new Map();
     /** @type {Map<string, View>} those that are decided, until their document is closed */
     this.closing = new Map();
-    const find = (/** @type {vscode.Uri} */ uri) => this.views.get(Number(uri.query));
+    const find = (/** @type {vscode.Uri} */ uri) => [...this.views.values()].find((it) => it.right.query === uri.query);
     this.find = find;
     this.files = new Files((uri) => find(uri) ?? this.closing.get(uri.with({ scheme: RIGHT }).toString()));
     this.kept = new Kept(context.workspaceState);
@@ -110,14 +113,16 @@ class Reviews {
     const view = this.views.get(id);
     if (!view) throw new Error("no such view");
     const content = await this.text(view);
-    if (view.isEdited && !message) await this.kept.keep(view.diff.path, content);
+    const isEdited = view.isEdited;
+    if (isEdited) await this.kept.keep(view, content);
+    const sentences = message ? [message, ...(isEdited ? [Kept.said([view.name])] : [])] : [];
     if (message && this.current === view && vscode.window.state.focused) {
       // The person's next keys are meant for it, and not for what is below.
       view.isOver = true;
       this.files.changed(view);
-      this.say(view, [message]);
+      this.say(view, sentences);
     } else {
-      if (message) this.client.say(3, message);
+      if (message) void this.client.say(3, sentences.join(" "));
       void this.#remove(view);
     }
     return { content };
@@ -143,10 +148,22 @@ class Reviews {
 
   /** Pillion has ended, and its diffs with it. */
   async forget() {
-    for (const view of [...this.views.values()]) {
-      if (view.isEdited) await this.kept.keep(view.diff.path, view.content);
-      await this.#remove(view);
-    }
+    const views = [...this.views.values()].filter((it) => !it.isClosing);
+    const edited = views.filter((it) => it.isEdited && !it.isOver);
+    for (const view of edited) await this.kept.keep(view, view.content);
+    if (edited.length) void this.client.say(2, `Pillion has ended. ${Kept.said(edited.map((it) => it.name))}`);
+    for (const view of views) await this.#remove(view);
+  }
+
+  /** Pillion runs, and may show again what a former window showed. What of that does not come is said. */
+  async again() {
+    const { left } = this.kept;
+    this.kept.left = [];
+    if (!left.length) return;
+    await new Promise((done) => setTimeout(done, AGAIN_MS));
+    const shown = [...this.views.values()].map(({ diff }) => diff.path);
+    const names = left.filter((it) => !shown.includes(it.path)).map(nameOf);
+    if (names.length) await this.kept.tell(this.client, "", names);
   }
 
   // ---- Texts.
@@ -231,18 +248,25 @@ class Reviews {
   async #tellDraft(view) {
     const { id, revision } = view.diff;
     const content = view.edited === undefined ? undefined : await this.text(view, view.edited);
-    if (view.isClosing || view.diff.revision !== revision) return;
+    if (view.isClosing || view.isOver || view.diff.revision !== revision) return;
     this.client.notify("pillion/didChangeDiff", { id, revision, content });
+    // Not awaited: a window that ends may not answer.
+    void (content === undefined ? this.kept.drop(view) : this.kept.keep(view, content, true));
   }
 
   /** Pillion hears of all that was typed, before this window ends. */
   tellAll() {
-    const views = [...this.views.values()].filter((it) => !it.isClosing);
+    const views = this.waiting;
     for (const view of views) this.#adopt(view);
     return Promise.all(views.map((it) => this.#tellDraft(it)));
   }
 
   // ---- Showing.
+
+  /** Those that wait for a decision. */
+  get waiting() {
+    return [...this.views.values()].filter((it) => !it.isClosing && !it.isOver);
+  }
 
   /** The proposal that is on the screen. */
   get front() {
@@ -268,7 +292,7 @@ class Reviews {
 
   /** The person wants to see the one that waits longest. */
   async next() {
-    const waiting = [...this.views.values()].filter((it) => !it.isClosing && !it.isOver);
+    const { waiting } = this;
     const view = waiting.find((it) => it !== this.current) ?? waiting[0];
     if (!view) return this.client.say(3, "No proposal waits for a decision.");
     await this.#show(view, {});
@@ -276,6 +300,7 @@ class Reviews {
 
   look() {
     for (const view of this.views.values()) view.seen.look();
+    this.status.shows(this.waiting.length);
     this.status.aside(this.front?.sentence);
     const isActive = !!this.current;
     if (isActive === this.wasActive) return;
@@ -303,7 +328,8 @@ class Reviews {
    */
   async decide(view, decision, { reason, isClosed = false, seen = view.seen.told } = {}) {
     // All of it as it is now: what comes later, the person has not decided about.
-    const { content } = view;
+    // Who closes the tab before what they typed is saved may be asked by VS Code, which then reads the file again.
+    const content = isClosed ? (view.edited ?? view.content) : view.content;
     const { id, revision } = view.diff;
     const now = performance.now();
     this.pauses.push(Math.floor(now - this.pressed));
@@ -345,22 +371,15 @@ class Reviews {
       if (!view.tabs.length) await this.#show(view, { preserveFocus: true });
       return;
     }
-    if (decision === "reject" && text !== view.diff.proposed) await this.#keepEdits(view, text);
+    if (decision === "accept") await this.kept.drop(view);
+    else if (text !== view.diff.proposed) {
+      await this.kept.keep(view, text);
+      void this.kept.tell(this.client, `${view.title} is rejected.`, [view.name]);
+    }
     if (message) this.client.say(3, message);
     await this.#remove(view);
     const following = next === null || next === undefined ? undefined : this.views.get(next);
     if (following) await this.#show(following, {});
-  }
-
-  /**
-   * @param {View} view
-   * @param {string} text
-   */
-  async #keepEdits(view, text) {
-    await this.kept.keep(view.diff.path, text);
-    const open = "Open My Text";
-    const said = this.client.say(3, `${view.title} is rejected. What you had made of it is kept.`, open);
-    void said.then((chosen) => (chosen === open ? this.kept.open() : undefined));
   }
 
   /** @param {readonly vscode.Tab[]} closed */

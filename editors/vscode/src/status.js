@@ -11,6 +11,8 @@ class Status {
     this.said = vscode.window.createStatusBarItem("pillion.said", vscode.StatusBarAlignment.Left, 9);
     this.said.name = "Pillion: What It Says";
     this.said.command = "pillion.next";
+    /** How many proposals are here: Pillion counts one once VS Code has answered that it shows it, which takes a while. */
+    this.shown = 0;
     /** @type {any} the last `pillion/didChangeStatus` */
     this.status = undefined;
     /** @type {any} the last `pillion/environment` */
@@ -24,6 +26,13 @@ class Status {
     this.said.dispose();
   }
 
+  /** @param {number} count */
+  shows(count) {
+    if (count === this.shown) return;
+    this.shown = count;
+    this.draw();
+  }
+
   draw() {
     const { status, environment, problem } = this;
     if (problem || !status) {
@@ -32,10 +41,11 @@ class Status {
       return this.item.show();
     }
     const names = status.agents.map((/** @type {any} */ it) => it.displayName).join(", ");
-    const waiting = status.pendingDiffs ? `${status.pendingDiffs} to review` : names || "no agent";
+    const waits = Math.max(status.pendingDiffs, this.shown);
+    const waiting = waits ? `${waits} to review` : names || "no agent";
     const parts = [waiting, status.unseen ? `${status.unseen} unseen` : undefined, status.decided ?? undefined];
     this.item.text = `$(git-pull-request) ${plain.label(parts.filter(Boolean).join(" · "))}`;
-    this.item.backgroundColor = status.pendingDiffs ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+    this.item.backgroundColor = waits ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     const lines = [
       names ? `Connected to Pillion: ${names}.` : "No agent is connected to Pillion.",
       ...(environment && !environment.roots.length ? ["No agent can connect: the window has no folder."] : []),

@@ -7,6 +7,12 @@ const { Seen } = require("./seen");
 const RIGHT = "pillion";
 const LEFT = "pillion-before";
 
+/** Pillion counts anew for each window: a tab that a former one left is not the proposal of the same number. */
+const WINDOW = Date.now().toString(36);
+
+/** @param {number} id */
+const query = (id) => `${id}.${WINDOW}`;
+
 /**
  * A text as VS Code shows it in a document: without a BOM, and with one kind of line end.
  * @param {string} text
@@ -20,8 +26,8 @@ class View {
   constructor(diff) {
     this.diff = diff;
     const file = vscode.Uri.parse(diff.uri);
-    this.right = file.with({ scheme: RIGHT, query: String(diff.id) });
-    this.left = file.with({ scheme: LEFT, query: String(diff.id) });
+    this.right = file.with({ scheme: RIGHT, query: query(diff.id) });
+    this.left = file.with({ scheme: LEFT, query: query(diff.id) });
     /** @type {vscode.TextDocument | undefined} */
     this.document = undefined;
     /** @type {Uint8Array | undefined} what was saved of it, which decides nothing */
@@ -49,10 +55,13 @@ class View {
     this.seen = new Seen(this);
   }
 
+  get name() {
+    return this.diff.path.split(/[\\/]/).pop();
+  }
+
   get title() {
-    const { path, set, agent, does } = this.diff;
-    const name = path.split(/[\\/]/).pop();
-    return message([name, set?.label, `${agent.displayName} ${does ?? "proposes"}`].filter(Boolean).join(" · "));
+    const { set, agent, does } = this.diff;
+    return message([this.name, set?.label, `${agent.displayName} ${does ?? "proposes"}`].filter(Boolean).join(" · "));
   }
 
   /** @param {any} diff a newer proposal */

@@ -79,9 +79,27 @@ fn closing_rejects_and_what_was_edited_is_kept() {
     window.run("person.type('mine ')");
     window.run("person.close()");
     assert_eq!(agent.outcome(), rejected(&path));
-    window.wait_until("state.said.some((it) => it.includes('What you had made of it is kept'))");
+    window.wait_until(
+        "state.said.some((it) => it.includes('is rejected. What you had made of a.txt is kept'))",
+    );
     window.run("state.answers.push('a.txt') && person.run('openKept')");
     assert_eq!(window.run("state.shown"), "mine one\ntwo\n");
+}
+
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
+fn what_vs_code_throws_away_before_it_closes_a_tab_is_kept_and_said() {
+    let (_sandbox, mut window, mut agent, path) = at_work("a.txt", "one\n");
+    agent.propose(&path, "two\n");
+    window.wait_for("a.txt", "two");
+    window.run("person.type('mine ')");
+    // Its question before a tab is closed whose text is not saved yet: "Don't Save".
+    window.run("active.document.change(active.document.all, 'two\\n')");
+    window.run("person.close()");
+    assert_eq!(agent.outcome(), rejected(&path));
+    window.wait_until("state.said.some((it) => it.includes('What you had made of a.txt is kept'))");
+    window.run("state.answers.push('a.txt') && person.run('openKept')");
+    assert_eq!(window.run("state.shown"), "mine two\n");
 }
 
 #[test]

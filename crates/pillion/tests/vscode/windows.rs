@@ -27,6 +27,46 @@ fn a_window_that_is_reloaded_has_its_proposal_again_with_what_was_made_of_it() {
 
 #[test]
 #[ignore = "needs Node: cargo xtask test"]
+fn what_was_made_of_a_proposal_that_does_not_come_again_is_kept_and_said() {
+    let sandbox = Sandbox::new();
+    let mut window = Window::open(&sandbox);
+    sandbox.home.file("a.txt", "one\n");
+    let mut diff = propose(&sandbox, "a.txt", "two\n");
+    window.wait_for("a.txt", "two");
+    window.run("person.type('mine ')");
+    window.run("leave()");
+    let kept = window.run("memory.get('pillion.kept')");
+    window.reload();
+    diff.kill().unwrap();
+    diff.wait().unwrap();
+
+    let mut window = Window::prepare(&sandbox);
+    window.run(&format!("memory.set('pillion.kept', {kept})"));
+    window.run("start()");
+    window.wait_until("state.said.some((it) => it.includes('What you had made of a.txt is kept'))");
+    window.run("state.answers.push('a.txt') && person.run('openKept')");
+    assert_eq!(window.run("state.shown"), "mine two\n");
+}
+
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
+fn what_stands_in_a_proposal_that_nobody_waits_for_any_more_is_kept_and_said() {
+    let sandbox = Sandbox::new();
+    let mut window = Window::open(&sandbox);
+    sandbox.home.file("a.txt", "one\n");
+    let mut diff = propose(&sandbox, "a.txt", "two\n");
+    window.wait_for("a.txt", "two");
+    window.run("person.type('mine ')");
+    diff.kill().unwrap();
+    diff.wait().unwrap();
+    window.wait_for_sentence("What you had made of a.txt is kept");
+    window.run("person.close()");
+    window.run("state.answers.push('a.txt') && person.run('openKept')");
+    assert_eq!(window.run("state.shown"), "mine two\n");
+}
+
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
 fn pillion_is_started_again_and_what_was_edited_is_kept() {
     let (sandbox, mut window, agent, path) = at_work("a.txt", "one\n");
     agent.propose(&path, "two\n");
@@ -35,6 +75,8 @@ fn pillion_is_started_again_and_what_was_edited_is_kept() {
     let server = window.server();
     kill_tree(server);
     window.wait_until("group.tabs.length === 0");
+    let said = "Pillion has ended. What you had made of a.txt is kept";
+    window.wait_until(&format!("state.said.some((it) => it.includes('{said}'))"));
     window.run("state.answers.push('a.txt') && person.run('openKept')");
     assert_eq!(window.run("state.shown"), "mine two\n");
     window.wait_until("!bar().includes('warning')");
