@@ -99,6 +99,7 @@ async function activate(context) {
     };
     subscriptions.push(vscode.commands.registerCommand(`pillion.${name}`, told));
   }
+  subscriptions.push(vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("pillion.path") && client.retry()));
   subscriptions.push(vscode.workspace.onDidChangeWorkspaceFolders((event) => client.foldersChanged(event)));
 
   client.start();

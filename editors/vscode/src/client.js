@@ -70,6 +70,13 @@ class Client {
     void this.#initialize(connection).catch((error) => this.output.error(error.message));
   }
 
+  /** Another program is named, or VS Code has read late which one. */
+  retry() {
+    if (this.isLeaving || !this.connection?.isOver) return;
+    clearTimeout(this.timer);
+    this.start();
+  }
+
   /** @param {Connection} connection */
   async #initialize(connection) {
     const { version } = this.context.extension.packageJSON;

@@ -16,6 +16,9 @@ const SETTLED_MS = 700;
 /** The time for which keys that decide or close do nothing once a view has gone. */
 const AFTER_MS = 1000;
 
+/** A busy VS Code answers late that it shows something, and Pillion does not wait as long. */
+const SLOW_MS = 3000;
+
 /** A proposal that a former window showed is here again after this time, or it is not. */
 const AGAIN_MS = 5000;
 
@@ -50,7 +53,7 @@ class Reviews {
       workspace.onDidChangeTextDocument((event) => this.#changed(event)),
       workspace.onDidCloseTextDocument(({ uri }) => this.closing.delete(uri.toString())),
       workspace.onWillSaveTextDocument((event) => this.#willSave(event)),
-      window.tabGroups.onDidChangeTabs(({ closed }) => this.#tabsChanged(closed)),
+      window.tabGroups.onDidChangeTabs((event) => this.#tabsChanged(event)),
       window.onDidChangeVisibleTextEditors(() => this.look()),
       window.onDidChangeTextEditorVisibleRanges(() => this.look()),
       window.onDidChangeWindowState(() => this.look()),
@@ -86,7 +89,9 @@ class Reviews {
     }
     view.seen.load();
     // Nor is it shown in the place of one that is looked at.
-    await this.#show(view, { preserveFocus: true, background: !!this.front });
+    const shown = this.#show(view, { preserveFocus: true, background: !!this.front });
+    await Promise.race([shown, new Promise((done) => setTimeout(done, SLOW_MS))]);
+    if (view.isClosing) return;
     this.say(view, diff.notes ?? []);
     this.look();
   }
@@ -382,8 +387,12 @@ class Reviews {
     if (following) await this.#show(following, {});
   }
 
-  /** @param {readonly vscode.Tab[]} closed */
-  #tabsChanged(closed) {
+  /** @param {vscode.TabChangeEvent} event */
+  #tabsChanged({ opened, closed }) {
+    // VS Code has opened it late: nobody waits for it any more.
+    const isDead = (/** @type {vscode.Tab} */ { input }) => isOurs(input) && (this.find(input.modified)?.isClosing ?? true);
+    const dead = opened.filter(isDead);
+    if (dead.length) void vscode.window.tabGroups.close(dead, true);
     for (const { input } of closed) {
       const view = isOurs(input) ? this.find(input.modified) : undefined;
       // One that is moved is closed in one place and opened in another.

@@ -100,8 +100,8 @@ const event = (name) => (events[name] ??= new EventEmitter()).event;
 const fire = (name, value) => events[name]?.fire(value);
 const documents = [];
 const providers = {};
-/** Set by tests: what saving does to a text, how long reading a file again takes. */
-const settings = { trims: false, delay: 0, version: "1.139.0", values: { "pillion.path": program, "security.workspace.trust.enabled": false } };
+/** Set by tests: what saving does to a text, how long reading a file again takes, and opening a diff. */
+const settings = { trims: false, delay: 0, slow: 0, version: "1.139.0", values: { "pillion.path": program, "security.workspace.trust.enabled": false } };
 
 class Doc {
   constructor(uri) {
@@ -247,7 +247,9 @@ async function refresh(tab) {
   fire("onDidChangeTabs", { opened: [], closed: [], changed: tab ? [tab] : [] });
 }
 
+const closed = [];
 async function closeTabs(tabs) {
+  closed.push(...tabs);
   for (const tab of tabs) {
     tab.group.tabs = tab.group.tabs.filter((it) => it !== tab);
     if (tab.group.activeTab === tab) tab.group.activeTab = tab.group.tabs.at(-1);
@@ -267,6 +269,7 @@ const opened = [];
 const commands = {
   async "vscode.diff"(left, right, label, options) {
     opened.push({ label, ...options });
+    await new Promise((done) => setTimeout(done, settings.slow));
     await Promise.all([left, right].map(openDocument));
     const viewColumn = options.viewColumn === vscode.ViewColumn.Beside ? activeGroup.viewColumn + 1 : options.viewColumn;
     let own = groups.find((it) => it.viewColumn === viewColumn);
@@ -414,7 +417,7 @@ const vscode = {
 };
 for (const [where, names] of [
   [vscode.window, ["onDidChangeVisibleTextEditors", "onDidChangeTextEditorVisibleRanges", "onDidChangeWindowState", "onDidChangeTextEditorSelection", "onDidChangeActiveTextEditor", "onDidCloseTerminal", "onDidChangeActiveTerminal"]],
-  [vscode.workspace, ["onDidChangeTextDocument", "onWillSaveTextDocument", "onDidSaveTextDocument", "onDidOpenTextDocument", "onDidCloseTextDocument", "onDidChangeWorkspaceFolders", "onDidGrantWorkspaceTrust"]],
+  [vscode.workspace, ["onDidChangeTextDocument", "onWillSaveTextDocument", "onDidSaveTextDocument", "onDidOpenTextDocument", "onDidCloseTextDocument", "onDidChangeWorkspaceFolders", "onDidChangeConfiguration", "onDidGrantWorkspaceTrust"]],
 ]) for (const name of names) where[name] = event(name);
 
 const load = Module._load;
@@ -444,4 +447,4 @@ process.stdin.on("data", async (bytes) => {
 process.stdin.on("end", () => process.exit());
 const start = () => own.activate(context);
 const leave = () => own.deactivate();
-void [start, leave, sentence, above, bar, opened, settings, person];
+void [start, leave, sentence, above, bar, opened, closed, settings, person];

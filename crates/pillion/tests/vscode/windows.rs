@@ -67,6 +67,23 @@ fn what_stands_in_a_proposal_that_nobody_waits_for_any_more_is_kept_and_said() {
 
 #[test]
 #[ignore = "needs Node: cargo xtask test"]
+fn a_window_that_is_busy_shows_no_proposal_that_nobody_waits_for() {
+    let sandbox = Sandbox::new();
+    let mut window = Window::open(&sandbox);
+    sandbox.home.file("a.txt", "one\n");
+    window.run("settings.slow = 6000");
+    let mut diff = propose(&sandbox, "a.txt", "two\n");
+    // It counts although VS Code has not answered yet.
+    window.wait_until("bar().includes('1 to review')");
+    assert!(window.run("group.tabs.length") == 0);
+    diff.kill().unwrap();
+    diff.wait().unwrap();
+    window.wait_until("bar().includes('no agent')");
+    window.wait_until("closed.length === 1 && group.tabs.length === 0");
+}
+
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
 fn pillion_is_started_again_and_what_was_edited_is_kept() {
     let (sandbox, mut window, agent, path) = at_work("a.txt", "one\n");
     agent.propose(&path, "two\n");
