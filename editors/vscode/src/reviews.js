@@ -53,6 +53,7 @@ class Reviews {
       workspace.onDidChangeTextDocument((event) => this.#changed(event)),
       workspace.onDidCloseTextDocument(({ uri }) => this.closing.delete(uri.toString())),
       workspace.onWillSaveTextDocument((event) => this.#willSave(event)),
+      workspace.onDidSaveTextDocument((document) => this.#didSave(document)),
       window.tabGroups.onDidChangeTabs((event) => this.#tabsChanged(event)),
       window.onDidChangeVisibleTextEditors(() => this.look()),
       window.onDidChangeTextEditorVisibleRanges(() => this.look()),
@@ -207,6 +208,7 @@ class Reviews {
     }
     view.seen.follow(contentChanges);
     clearTimeout(view.settling);
+    if (view.isInSave && !reason) return;
     if (reason) this.#adopt(view);
     else view.settling = setTimeout(() => this.#adopt(view), SETTLED_MS);
   }
@@ -244,9 +246,22 @@ class Reviews {
     const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
     if (!view || !view.seen.isLoaded || view.isClosing) return;
     clearTimeout(view.settling);
+    view.isInSave = true;
     if (reason === vscode.TextDocumentSaveReason.Manual) this.say(view, ["Saving decides nothing: “Pillion: Accept” accepts."]);
     const own = view.edited ?? view.shown;
     if (document.getText() !== own) waitUntil(Promise.resolve([difference(document, own)]));
+  }
+
+  /**
+   * VS Code trims a text before it asks extensions about a save, or after that.
+   * @param {vscode.TextDocument} document
+   */
+  #didSave(document) {
+    const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
+    if (!view?.isInSave) return;
+    view.isInSave = false;
+    const own = view.edited ?? view.shown;
+    if (view.seen.isLoaded && !view.isClosing && document.getText() !== own) void this.#edit(view, own).then(() => this.#save(view));
   }
 
   /** @param {View} view */

@@ -48,6 +48,8 @@ class View {
     /** @type {NodeJS.Timeout | undefined} until a change counts as the person's */
     this.settling = undefined;
     this.isSaving = false;
+    /** VS Code changes the text that it saves. */
+    this.isInSave = false;
     this.isDeciding = false;
     this.isClosing = false;
     /** Nobody can decide about it any more; the person is in it. */

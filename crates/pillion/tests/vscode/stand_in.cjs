@@ -100,8 +100,8 @@ const event = (name) => (events[name] ??= new EventEmitter()).event;
 const fire = (name, value) => events[name]?.fire(value);
 const documents = [];
 const providers = {};
-/** Set by tests: what saving does to a text, how long reading a file again takes, and opening a diff. */
-const settings = { trims: false, delay: 0, slow: 0, version: "1.139.0", values: { "pillion.path": program, "security.workspace.trust.enabled": false } };
+/** Set by tests: whether saving trims a text, before or after it asks extensions, how long reading a file again takes, and opening a diff. */
+const settings = { trims: undefined, delay: 0, slow: 0, version: "1.139.0", values: { "pillion.path": program, "security.workspace.trust.enabled": false } };
 
 class Doc {
   constructor(uri) {
@@ -158,13 +158,15 @@ class Doc {
     fire("onDidChangeTextDocument", { document: this, contentChanges: [{ range: all, text: this.text }] });
   }
   async save(isPlain = false) {
-    if (!isPlain && settings.trims) {
+    const trim = (when) => {
       const trimmed = this.text.replace(/[ \t]+(?=\r?\n|$)/g, "");
-      if (trimmed !== this.text) this.change(this.all, trimmed);
-    }
+      if (!isPlain && settings.trims === when && trimmed !== this.text) this.change(this.all, trimmed);
+    };
+    trim("before");
     const waits = [];
     if (!isPlain) fire("onWillSaveTextDocument", { document: this, reason: settings.reason ?? 1, waitUntil: (it) => waits.push(it) });
     for (const edits of await Promise.all(waits)) for (const { range, newText } of edits) this.change(range, newText);
+    trim("after");
     if (this.uri.scheme === "file") fs.writeFileSync(this.uri.path, this.text);
     else await providers[this.uri.scheme].writeFile(this.uri, Buffer.from(this.text));
     this.isDirty = false;
