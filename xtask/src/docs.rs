@@ -21,7 +21,7 @@ const MDBOOK: &str = "0.5.4";
 
 /// The pages in their order: where they are, what they are called on the site, and their titles. A page without a file
 /// begins a part.
-const PAGES: [(&str, &str, &str); 26] = [
+const PAGES: [(&str, &str, &str); 27] = [
     ("README.md", "index.md", "Pillion"),
     ("", "", "For everybody"),
     ("docs/install.md", "install.md", "Installing"),
@@ -43,6 +43,11 @@ const PAGES: [(&str, &str, &str); 26] = [
     ("editors/vim/README.md", "vim.md", "Vim"),
     ("editors/emacs/README.md", "emacs.md", "Emacs"),
     ("editors/kakoune/README.md", "kakoune.md", "Kakoune"),
+    (
+        "editors/vscode/README.md",
+        "vscode.md",
+        "VS Code and its forks",
+    ),
     ("docs/editors.md", "editors.md", "Other editors"),
     ("", "", "Building on it"),
     (
