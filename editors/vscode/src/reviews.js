@@ -61,7 +61,8 @@ class Reviews {
       window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
         const { uri } = textEditor.document;
         const view = uri.scheme === RIGHT ? this.find(uri) : undefined;
-        if (kind && view) this.#adopt(view);
+        // A click says nothing of what a save has changed meanwhile.
+        if (kind && kind !== vscode.TextEditorSelectionChangeKind.Mouse && view) this.#adopt(view);
         this.look();
       }),
       this.notes,
@@ -349,7 +350,8 @@ class Reviews {
   async decide(view, decision, { reason, isClosed = false, seen = view.seen.told } = {}) {
     // All of it as it is now: what comes later, the person has not decided about.
     // Who closes the tab before what they typed is saved may be asked by VS Code, which then reads the file again.
-    const content = isClosed ? (view.edited ?? view.content) : view.content;
+    // What a save makes of a text is put back after it.
+    const content = view.isInSave ? (view.edited ?? view.shown) : isClosed ? (view.edited ?? view.content) : view.content;
     const { id, revision } = view.diff;
     const now = performance.now();
     this.pauses.push(Math.floor(now - this.pressed));
