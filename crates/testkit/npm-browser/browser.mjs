@@ -107,7 +107,7 @@ async function evaluate({ session }, expression) {
 }
 
 const actions = {
-  async open({ url }) {
+  async open({ url, isFocused }) {
     const page = first ?? (await context.newPage());
     first = undefined;
     const tab = { page, session: await context.newCDPSession(page), problems: [] };
@@ -115,6 +115,7 @@ const actions = {
     page.on('pageerror', (error) => tab.problems.push(error.stack ?? String(error)));
     page.on('crash', () => tab.problems.push('the page crashed'));
     tabs.set(tabs.size, tab);
+    if (isFocused) await tab.session.send('Emulation.setFocusEmulationEnabled', { enabled: true });
     await page.goto(url);
     return tabs.size - 1;
   },

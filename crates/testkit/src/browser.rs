@@ -142,7 +142,9 @@ impl Browser {
     /// Opens a tab, in front of the others, and waits until it has loaded.
     #[track_caller]
     pub fn open(&self, url: &str) -> Tab {
-        let number = self.driver.ask("open", json!({ "url": url }));
+        // Others that never hear that they have the focus believe that nobody looks at them.
+        let is_focused = !self.driver.has_strict_tabs;
+        let number = (self.driver).ask("open", json!({ "url": url, "isFocused": is_focused }));
         Tab {
             driver: Arc::clone(&self.driver),
             number: number.as_u64().expect("tabs have numbers"),

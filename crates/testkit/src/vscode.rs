@@ -130,10 +130,14 @@ impl<'a> VsCodeSetup<'a> {
     /// # Panics
     /// As [`VsCodeSetup::start`].
     pub fn start_with(mut self, browser: &Browser, folder: &Path) -> VsCode {
-        let user = self.home.home().join(".local/share/code-server/User");
-        fs::create_dir_all(&user).expect("the home is ours");
-        let settings = self.settings.to_string();
-        fs::write(user.join("settings.json"), settings).expect("the home is ours");
+        // Those of the scope `machine` count only there, once VS Code knows that they are of it.
+        for scope in ["User", "Machine"] {
+            let folder = self.home.home().join(".local/share/code-server");
+            let folder = folder.join(scope);
+            fs::create_dir_all(&folder).expect("the home is ours");
+            let settings = self.settings.to_string();
+            fs::write(folder.join("settings.json"), settings).expect("the home is ours");
+        }
         fs::create_dir_all(extensions(self.home)).expect("the home is ours");
         if self.settings["security.workspace.trust.enabled"] != true {
             self.arguments.push("--disable-workspace-trust".to_owned());

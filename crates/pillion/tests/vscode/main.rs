@@ -1,9 +1,11 @@
-//! The extension for VS Code and its forks: its modules beside a stand-in for VS Code, with a real `pillion lsp`.
+//! The extension for VS Code and its forks: its modules beside a stand-in for VS Code, with a real `pillion lsp`; and the whole in
+//! a real VS Code, with a real Claude Code.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod changes;
 mod proposals;
+mod real;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../it/sandbox.rs"]
 mod sandbox;

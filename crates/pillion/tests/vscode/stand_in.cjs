@@ -352,7 +352,7 @@ const vscode = {
   CodeLens: class { constructor(range, command) { Object.assign(this, { range, command }); } },
   EndOfLine: { LF: 1, CRLF: 2 }, FileType: { File: 1 }, FilePermission: { Readonly: 1 }, FileChangeType: { Changed: 1 },
   FileSystemError: { FileNotFound: (uri) => new Error(`no file ${uri}`) },
-  StatusBarAlignment: { Left: 1 }, ViewColumn: { Beside: -2 }, TextDocumentSaveReason: { Manual: 1 }, OverviewRulerLane: { Left: 1 }, CommentMode: { Preview: 1 }, TextEditorRevealType: { InCenter: 2 },
+  StatusBarAlignment: { Left: 1 }, ViewColumn: { Beside: -2 }, TextDocumentSaveReason: { Manual: 1 }, OverviewRulerLane: { Left: 1 }, CommentMode: { Preview: 1 }, TextEditorSelectionChangeKind: { Keyboard: 1, Mouse: 2 }, TextEditorRevealType: { InCenter: 2 },
   CommentThreadCollapsibleState: { Expanded: 1 }, TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   get version() { return settings.version; },
   env: { appName: "Stand-in", clipboard: { writeText: async (text) => void (state.clipboard = text) } },
