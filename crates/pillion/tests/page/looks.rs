@@ -84,6 +84,7 @@ fn axe_finds_nothing_serious_in_either_theme() {
     shows(&web.tab, "src/orders.rs");
     web.tab.wait_for(".c-keyword");
     web.tab.wait_text("#place", "seen");
+    web.tab.prefer(json!({ "colorScheme": "light" }));
     picture(&web.tab, "1-light.png");
     web.tab.press("n");
     web.tab.press("Space");

@@ -15,7 +15,7 @@ fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
     let web = Web::start();
     let workspace = web.home().workspace();
     for row in doubted() {
-        fs::write(row.path(&workspace), &row.before).unwrap();
+        row.write(&workspace);
     }
     let mut agent = web.agent();
     for row in doubted() {
