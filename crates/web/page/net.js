@@ -100,7 +100,12 @@ async function follow(body, hear) {
     text = events.pop() ?? "";
     for (const event of events) {
       const [, name, data] = event.match(/^event: (\w+)\ndata: ([^]*)$/) ?? [];
-      if (data) hear[name]?.(JSON.parse(data));
+      try {
+        if (data) hear[name]?.(JSON.parse(data));
+      } catch (why) {
+        // It is the page's own, and no reason to connect again.
+        reportError(why);
+      }
       if (name === "end") return true;
     }
   }
