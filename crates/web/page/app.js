@@ -45,6 +45,11 @@ const state = {
   /** Something came while the tab was hidden. */
   isNews: false,
   hidesLists: false,
+  /**
+   * For each decision about what is written that can be undone, the last one last: how much could be undone then in each diff.
+   * @type {Map<number, number>[]}
+   */
+  decided: [],
   /** A text is being fetched to be edited: what is typed meanwhile is no command. */
   isOpening: false,
 };
@@ -361,11 +366,27 @@ async function decide(decision, event, more = {}) {
     const isSaid = ruled.settled && byId("message").textContent?.includes(ruled.message);
     if (!isSaid) say(ruled.message, ruled.settled ? "good" : "warning", again);
     copy(ruled.clipboard);
+    if (ruled.settled && (decision === "accept" || more.reason)) noteDecision(diff.written !== null);
     return ruled.settled;
   } catch (why) {
     failed(why);
     return false;
   }
+}
+
+/** What is not written yet is the agent's now, and nothing before it is undone by a key. @param {boolean} isWritten */
+function noteDecision(isWritten) {
+  if (isWritten) state.decided.push(new Map(state.diffs.map(({ id, undo }) => [id, undo[0]])));
+  else state.decided = [];
+}
+
+/** Undoes what was done last: in this diff, or to what is written. */
+function undo() {
+  const diff = current();
+  const before = state.decided.at(-1);
+  if (!before || (diff && diff.undo[0] > (before.get(diff.id) ?? 0))) return act("undo");
+  state.decided.pop();
+  return turn("-", "undo");
 }
 
 function reason() {
@@ -622,6 +643,7 @@ async function turn(id, what, more) {
       revision: known?.revision ?? null, isChosen: true, restedMs: Math.floor(performance.now() - state.turnsSince), ...more,
     });
     say(message, done ? "good" : "warning");
+    if (done && (what === "keep" || what === "takeBack")) noteDecision(true);
     return done && message;
   } catch (why) {
     failed(why);
@@ -724,7 +746,7 @@ const commands = {
   next,
   previous,
   edit: () => edit(null),
-  undo: () => act("undo"),
+  undo,
   redo: () => act("redo"),
   merge: () => act("merge"),
   stage: () => turn(current()?.written ?? "-", "stage"),

@@ -46,6 +46,14 @@ fn what_is_written_is_taken_back_by_hunk_and_the_rest_kept() {
     }
     web.tab.wait_text(".empty", "Nothing to review");
     assert_eq!(fs::read_to_string(&path).unwrap(), wanted, "{said}");
+    // The one key undoes what was kept, then what was taken back.
+    web.tab.press("z");
+    web.tab.wait_text("#message", "not kept any more");
+    web.tab.press("z");
+    while fs::read_to_string(&path).unwrap() != changed {
+        assert!(started.elapsed() < SOON, "{}", web.tab.text("#message"));
+        std::thread::yield_now();
+    }
 }
 
 #[test]
