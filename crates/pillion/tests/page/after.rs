@@ -65,8 +65,8 @@ fn in_the_list_keys_keep_and_take_back_and_undo() {
     let turn = home.agents_turn("change it", |folder| {
         fs::write(folder.join("a.txt"), "two\n").unwrap();
     });
-    web.tab.press("Shift+S");
     web.tab.wait_text("#lists", "change it");
+    web.tab.press("Shift+S");
     web.tab.wait_for(".item.turn:focus");
     web.tab.press("ArrowDown");
     decide(&web.tab, key("r"));
