@@ -40,12 +40,13 @@ fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
 #[ignore = "needs the browser: cargo xtask test"]
 fn what_n_has_shown_is_seen_and_accepted_without_a_question() {
     let web = Web::start();
+    // Not all of it fits.
+    web.tab.resize(1400, 420);
     let mut agent = web.agent();
     let before = numbers(400);
     let proposed = before.replace("50\n", "fifty\n");
     let path = web.propose(&agent, "a.txt", &before, &proposed);
-    web.tab.wait_text("#place", "seen 1/");
-    for seen in 2..=4 {
+    for seen in 1..=4 {
         web.tab.press("n");
         web.tab.wait_until(&format!(
             "Number(document.querySelector('#place').textContent.match(/seen (\\d+)/)?.[1]) >= {seen}"
@@ -102,18 +103,13 @@ fn a_key_that_is_held_down_or_pressed_at_once_decides_nothing() {
 
 #[test]
 #[ignore = "needs the browser: cargo xtask test"]
-fn a_line_that_is_cut_counts_once_all_of_it_was_shown() {
+fn a_line_that_is_cut_is_not_seen_and_can_be_shown_whole() {
     let web = Web::start();
-    let mut agent = web.agent();
+    let agent = web.agent();
     let proposed = format!("{}\n", "long ".repeat(4000));
-    let path = web.propose(&agent, "a.txt", "one\n", &proposed);
+    web.propose(&agent, "a.txt", "one\n", &proposed);
     let said = web.decide(key("a"));
     assert!(said.contains("not been on the screen"), "{said}");
     web.tab.click(".whole");
     web.tab.wait_gone(".whole");
-    web.tab.wait_until(
-        "document.querySelector('#view').scrollBy(0, 300), document.querySelector('#place').textContent.includes('seen 1/1')",
-    );
-    web.decide(key("a"));
-    assert_eq!(agent.outcome(), Update::accepted(path, proposed));
 }
