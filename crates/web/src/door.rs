@@ -214,11 +214,12 @@ fn is_loopback(host: &str) -> bool {
     HOSTS.iter().any(|it| it.eq_ignore_ascii_case(name))
 }
 
-/// Who is at the other end of a connection: found out once, when it first asks for what only the person sees.
+/// Who is at the other end of a connection. Its processes are looked for once, when it first asks for what only the person sees;
+/// whether they are the person's is asked each time, because an agent may be known by then.
 pub(crate) struct Peer {
     connection: Option<Connection>,
     companion: Handle,
-    judged: OnceCell<Result<(), String>>,
+    pids: OnceCell<Vec<u32>>,
 }
 
 impl Peer {
@@ -226,29 +227,27 @@ impl Peer {
         Arc::new(Self {
             connection,
             companion,
-            judged: OnceCell::new(),
+            pids: OnceCell::new(),
         })
     }
 
     /// Lets the person in, and nobody else.
-    pub(crate) async fn admit(self: &Arc<Self>) -> Result<(), Refused> {
-        let judged = self.judged.get_or_init(|| Arc::clone(self).judge()).await;
-        let judged = judged.clone();
-        judged.map_err(|why| refused(StatusCode::FORBIDDEN, "byAgent", why))
-    }
-
-    async fn judge(self: Arc<Self>) -> Result<(), String> {
+    pub(crate) async fn admit(&self) -> Result<(), Refused> {
         let connection = self.connection;
-        let found = tokio::task::spawn_blocking(move || {
-            connection.map(peer::possible_holders).unwrap_or_default()
-        });
-        let pids = found.await.unwrap_or_default();
-        if peer::TELLS_DIALLERS && pids.is_empty() {
-            return Err(
-                "another user asks this, or a program that cannot be seen from here".into(),
-            );
-        }
-        are_persons(&self.companion, pids).await
+        let find = async move || {
+            let found = tokio::task::spawn_blocking(move || {
+                connection.map(peer::possible_holders).unwrap_or_default()
+            });
+            found.await.unwrap_or_default()
+        };
+        let pids = self.pids.get_or_init(find).await;
+        let judged = match peer::TELLS_DIALLERS && pids.is_empty() {
+            true => {
+                Err("another user asks this, or a program that cannot be seen from here".into())
+            }
+            false => are_persons(&self.companion, pids.clone()).await,
+        };
+        judged.map_err(|why| refused(StatusCode::FORBIDDEN, "byAgent", why))
     }
 }
 

@@ -632,9 +632,8 @@ fn a_page_that_nobody_has_open_keeps_nothing_waiting_and_closing_it_rejects_noth
     assert_eq!(answer(asking).1["content"], "a\n");
 }
 
-#[test]
-fn what_an_agent_has_started_sees_nothing_of_the_page() {
-    let sandbox = Sandbox::new();
+/// The page, below no process of this test: its port and the token of its address.
+fn start_apart(sandbox: &Sandbox) -> (String, String) {
     let script = "\"$0\" web --no-open >../address 2>&1 &";
     let mut shell = std::process::Command::new("/bin/sh");
     shell
@@ -655,17 +654,54 @@ fn what_an_agent_has_started_sees_nothing_of_the_page() {
         assert!(started.elapsed() < SOON, "{text}");
         pause(started);
     };
-    let agent = TestAgent::find(&sandbox.home, Dialect::GeminiCli);
-    let port = address
-        .strip_prefix("http://127.0.0.1:")
-        .unwrap()
-        .split('/')
-        .next()
-        .unwrap();
-    let token = address.split_once('#').unwrap().1;
-    let body = json!({"token": token}).to_string();
+    let (page, token) = address.split_once("/#").unwrap();
+    let port = page.strip_prefix("http://127.0.0.1:").unwrap();
+    (port.to_owned(), json!({"token": token}).to_string())
+}
+
+/// Asks once more over a connection that stays open, and returns the status.
+fn ask_again(stream: &mut TcpStream, secrets: &Secrets) -> String {
+    let Secrets { cookie, key } = secrets;
+    let head = format!(
+        "GET /keys HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\nX-Pillion-Key: {key}\r\nX-Pillion-Tab: one\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = BufReader::new(stream);
+    let mut lines = Vec::new();
+    while lines.last().is_none_or(|line: &String| line != "\r\n") {
+        let mut line = String::new();
+        assert_ne!(answer.read_line(&mut line).unwrap(), 0, "{lines:?}");
+        lines.push(line);
+    }
+    let mut length = { lines.iter() }.filter_map(|it| it.strip_prefix("content-length: "));
+    let length = length.next().unwrap().trim_end().parse().unwrap();
+    answer.read_exact(&mut vec![0; length]).unwrap();
+    lines[0].split(' ').nth(1).unwrap().to_owned()
+}
+
+#[test]
+fn a_connection_from_before_its_agent_was_known_is_no_way_in() {
+    let sandbox = Sandbox::new();
+    let (port, token) = start_apart(&sandbox);
+    let opened = request(&port, "POST", "/session", &[JSON], &token).expect(200);
+    let secrets = Secrets::new(&opened.head, &opened.body);
+    let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    assert_eq!(ask_again(&mut stream, &secrets), "200");
     // This process is the agent.
-    let refused = request(port, "POST", "/session", &[JSON], &body)
+    let agent = TestAgent::find(&sandbox.home, Dialect::GeminiCli);
+    assert_eq!(ask_again(&mut stream, &secrets), "403");
+    drop(agent);
+    kill_all_of(&sandbox.home);
+}
+
+#[test]
+fn what_an_agent_has_started_sees_nothing_of_the_page() {
+    let sandbox = Sandbox::new();
+    let (port, body) = start_apart(&sandbox);
+    let (port, body) = (&*port, &*body);
+    let agent = TestAgent::find(&sandbox.home, Dialect::GeminiCli);
+    // This process is the agent.
+    let refused = request(port, "POST", "/session", &[JSON], body)
         .expect(403)
         .json();
     assert_eq!(refused["code"], "byAgent");
