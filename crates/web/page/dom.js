@@ -33,12 +33,16 @@ export function byId(id) {
 }
 
 /**
- * A button; `key` is shown on it where there is a keyboard.
+ * A button; `key` is shown on it where there is a keyboard. What a script clicks, such as an extension's, does nothing.
  * @param {string} word
  * @param {(event: MouseEvent) => void} act
  * @param {{ class?: string, key?: string, disabled?: boolean, label?: string }} [more]
  */
 export function button(word, act, more = {}) {
   const { key, label, ...rest } = more;
-  return el("button", { type: "button", onclick: act, "aria-label": label, ...rest }, word, key && el("kbd", { "aria-hidden": "true" }, key));
+  /** @param {MouseEvent} event */
+  const onclick = (event) => {
+    if (event.isTrusted) act(event);
+  };
+  return el("button", { type: "button", onclick, "aria-label": label, ...rest }, word, key && el("kbd", { "aria-hidden": "true" }, key));
 }

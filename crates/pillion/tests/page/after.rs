@@ -25,6 +25,9 @@ fn what_is_written_is_taken_back_by_hunk_and_the_rest_kept() {
     web.tab.click(".item.change >> text=a.txt");
     shows(&web.tab, "a.txt");
     web.tab.wait_text("#head", "has written");
+    // By a script: all of it would be taken back.
+    web.tab
+        .evaluate("document.querySelector('#acts .reject').click()");
     decide(&web.tab, |tab| {
         tab.click(".strip >> nth=0 >> text=Take back")
     });

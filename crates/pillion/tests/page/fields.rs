@@ -3,9 +3,9 @@
 use std::fs;
 
 use pillion_testkit::client::Update;
-use pillion_testkit::{SOON, Size, Tab};
+use pillion_testkit::{SOON, Tab};
 
-use crate::world::{MESSAGE, Web, decide, has_no_problems, key, shows};
+use crate::world::{MESSAGE, Web, accept_in, decide, has_no_problems, key, shows};
 
 const FIELD: &str = ".file-text textarea";
 
@@ -106,22 +106,12 @@ fn a_decision_in_another_tab_keeps_the_text_and_ends_the_typing() {
 #[ignore = "needs the browser: cargo xtask test"]
 fn a_decision_in_the_terminal_keeps_the_text_too() {
     let web = Web::start();
-    let home = web.home();
-    let command = [env!("CARGO_BIN_EXE_pillion")];
-    let size = Size::new(110, 30);
-    let review = web
-        .tmux
-        .spawn("review", size, &home.env(), &home.workspace(), &command);
-    review.wait_for("Waiting for an agent", SOON);
+    let review = web.review();
     let mut agent = web.agent();
     let path = web.propose(&agent, "a.txt", "one\n", "two\n");
     review.wait_for("proposes a.txt", SOON);
     type_at_the_beginning(&web.tab, "mine ");
-    let accepts = |_: &str| {
-        review.send_keys(["a"]);
-        web.tab.count("dialog") == 1
-    };
-    review.wait_until("it is accepted", SOON, accepts);
+    accept_in(&review, || web.tab.count("dialog") == 1);
     assert_eq!(agent.outcome(), Update::accepted(path, "two\n".to_owned()));
     assert_eq!(kept(&web.tab), "mine two\n");
 }

@@ -1,9 +1,9 @@
 //! Several tabs, and a terminal beside them, have one truth.
 
+use pillion_testkit::SOON;
 use pillion_testkit::client::Update;
-use pillion_testkit::{SOON, Size};
 
-use crate::world::{MESSAGE, Web, decide, has_no_problems, key, numbers, shows};
+use crate::world::{MESSAGE, Web, accept_in, decide, has_no_problems, key, numbers, shows};
 
 #[test]
 #[ignore = "needs the browser: cargo xtask test"]
@@ -55,21 +55,11 @@ fn the_first_decision_counts_and_the_other_tab_keeps_its_words() {
 #[ignore = "needs the browser: cargo xtask test"]
 fn a_terminal_beside_it_decides_and_the_page_says_so() {
     let web = Web::start();
-    let home = web.home();
-    let command = [env!("CARGO_BIN_EXE_pillion")];
-    let size = Size::new(110, 30);
-    let review = web
-        .tmux
-        .spawn("review", size, &home.env(), &home.workspace(), &command);
-    review.wait_for("Waiting for an agent", SOON);
+    let review = web.review();
     let mut agent = web.agent();
     let path = web.propose(&agent, "a.txt", "one\n", "two\n");
     review.wait_for("proposes a.txt", SOON);
-    let accepts = |_: &str| {
-        review.send_keys(["a"]);
-        web.tab.count(".empty") == 1
-    };
-    review.wait_until("it is accepted", SOON, accepts);
+    accept_in(&review, || web.tab.count(".empty") == 1);
     assert_eq!(agent.outcome(), Update::accepted(path, "two\n".to_owned()));
     // The other way round.
     let path = web.propose(&agent, "b.txt", &numbers(3), "b\n");

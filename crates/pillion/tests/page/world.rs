@@ -63,6 +63,17 @@ impl Web {
         TestAgent::find(self.home(), Dialect::GeminiCli)
     }
 
+    /// The review in a terminal beside the page.
+    pub fn review(&self) -> Pane {
+        let command = [env!("CARGO_BIN_EXE_pillion")];
+        let (home, size) = (self.home(), Size::new(110, 30));
+        let review = self
+            .tmux
+            .spawn("review", size, &home.env(), &home.workspace(), &command);
+        review.wait_for("Waiting for an agent", SOON);
+        review
+    }
+
     /// The absolute path of a file of the workspace.
     pub fn path(&self, name: &str) -> String {
         let path = self.home().workspace().join(name);
@@ -120,6 +131,16 @@ pub fn decide(tab: &Tab, by: impl Fn(&Tab)) -> String {
             return said;
         }
     }
+}
+
+/// Accepts in that review, as somebody who presses the key again if it came too early, and not so soon that it seems to be held down.
+pub fn accept_in(review: &Pane, is_accepted: impl Fn() -> bool) {
+    let accepts = |_: &str| {
+        review.send_keys(["a"]);
+        sleep(LOOK);
+        is_accepted()
+    };
+    review.wait_until("it is accepted", SOON, accepts);
 }
 
 /// Presses a key.

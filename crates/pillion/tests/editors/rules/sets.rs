@@ -33,6 +33,7 @@ fn a_file_of_a_set_says_its_place_as_long_as_it_is_there(kind: Kind) {
     let person = Person::new(kind);
     let program = three(&person);
     is_in_front(&person, "first\n", "1 of 3");
+    person.look();
     drop(program);
     // Who is in one of the others when it ends would have to leave that, too.
     wait_for("the end of all three", || {
