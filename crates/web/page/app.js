@@ -31,6 +31,10 @@ const state = {
   roots: [],
   /** What a question is about, and what yes does. @type {((event: Event) => void) | null} */
   yes: null,
+  /** A question is gone that nobody has answered: whose answer comes now means nothing else. */
+  isLost: false,
+  /** What came while a question was there: it is said once that is gone. @type {[string, Tone][]} */
+  later: [],
   /** @type {{ hits: import("./wire.js").Hit[], at: number, more: boolean } | null} */
   found: null,
   /** What is drawn, so that it is drawn again only if it is another. */
@@ -80,10 +84,22 @@ const current = () => state.diffs.find((diff) => diff.id === state.current) ?? n
 function say(text, tone = "info", yes = null) {
   if (text === null || text === undefined) return;
   state.yes = yes;
+  const later = yes ? [] : state.later.splice(0);
+  const isWarning = later.some(([, tone]) => tone === "warning") || tone === "warning";
   const message = byId("message");
-  message.className = `grow ${yes || tone === "warning" ? "asks" : ""}`;
-  message.replaceChildren(text);
+  message.className = `grow ${yes || isWarning ? "asks" : ""}`;
+  message.replaceChildren([text, ...later.map(([text]) => text)].filter(Boolean).join("\n"));
   if (yes) message.append(" ", button("Yes", yes, { key: keyOf("answer") }));
+}
+
+/**
+ * Says what comes by itself. A question stays as it is until the person has answered it, or does something else.
+ * @param {string} text
+ * @param {Tone} tone
+ */
+function tell(text, tone) {
+  if (state.yes) state.later.push([text, tone]);
+  else say(text, tone);
 }
 
 /** @param {unknown} why */
@@ -152,11 +168,19 @@ function turnTo(id) {
   state.current = id;
 }
 
-async function loadTurns() {
-  const turns = await get("/turns");
-  if (JSON.stringify(turns) !== JSON.stringify(state.turns)) state.turnsSince = performance.now();
-  state.turns = turns;
-  drawSide();
+/** The answer that was asked for last: an earlier one may come after it. @type {Promise<void>} */
+let loading = Promise.resolve();
+
+function loadTurns() {
+  /** @type {Promise<void>} */
+  const mine = get("/turns").then((turns) => {
+    if (mine !== loading) return loading;
+    if (JSON.stringify(turns) !== JSON.stringify(state.turns)) state.turnsSince = performance.now();
+    state.turns = turns;
+    drawSide();
+  });
+  loading = mine;
+  return mine;
 }
 
 const heard = {
@@ -170,7 +194,7 @@ const heard = {
     Object.assign(state, { version, process, roots, diffs, status });
     if (field.now && !diffs.some(({ id }) => id === field.now?.diff)) endField("The diff is gone.");
     if (!current()) turnTo(all.diffs[0]?.id ?? null);
-    if (all.notices.length) say(all.notices.join("\n"), "warning");
+    if (all.notices.length) tell(all.notices.join("\n"), "warning");
     drawTop();
     draw();
     loadTurns().catch(failed);
@@ -179,12 +203,13 @@ const heard = {
   /** @param {import("./wire.js").Gone} gone */
   gone(gone) {
     const isHere = state.current === gone.id;
+    state.isLost ||= isHere && state.yes !== null && gone.tab !== tab;
     state.diffs = state.diffs.filter((diff) => diff.id !== gone.id);
     state.news.delete(gone.id);
     if (field.now?.diff === gone.id) endField(gone.words);
     if (isHere) select(state.diffs.some((diff) => diff.id === gone.next) ? gone.next : state.diffs[0]?.id ?? null);
     else drawSoon();
-    if (isHere || !state.yes) say(gone.words, gone.tab === tab ? "good" : "warning");
+    (isHere ? say : tell)(gone.words, gone.tab === tab ? "good" : "warning");
     copy(gone.clipboard);
   },
   /** @param {import("./wire.js").Status} status */
@@ -201,7 +226,7 @@ const heard = {
       return drawTop();
     }
     // What is asked, or needs care, stays until the person does something.
-    if (notice.tone === "warning" || !byId("message").classList.contains("asks")) say(notice.text, notice.tone);
+    if (notice.tone === "warning" || !byId("message").classList.contains("asks")) tell(notice.text, notice.tone);
   },
   /** @param {import("./wire.js").Notice} notice */
   end(notice) {
@@ -211,9 +236,12 @@ const heard = {
   },
 };
 
-/** @param {string | null} text */
-function copy(text) {
-  if (text) navigator.clipboard.writeText(text).catch(() => say("The browser does not let the page copy.", "warning"));
+/**
+ * @param {string | null} text
+ * @param {string} [said] what the person is told once it is copied
+ */
+function copy(text, said) {
+  if (text) navigator.clipboard.writeText(text).then(() => say(said, "good"), () => tell("The browser does not let the page copy.", "warning"));
 }
 
 // Drawing
@@ -794,9 +822,9 @@ const commands = {
   copy: async () => {
     const diff = current();
     const { text } = await get(`/diffs/${diff?.id}/text`, { g: sheet.g, side: "after", hunk: sheet.hunkAbove(sheet.cursor) });
-    copy(text);
+    copy(text, "the hunk is copied");
   },
-  "copy-path": () => copy(current()?.shown ?? null),
+  "copy-path": () => copy(current()?.shown ?? null, "the path is copied"),
   whitespace: () => act("whitespace", { ignore: !current()?.ignoresWhite }),
   "send-notes": () => post("/sendNotes").then(({ message }) => say(message)).catch(failed),
   mode: showMode,
@@ -854,6 +882,9 @@ document.addEventListener("keydown", (event) => {
   if (!command) return;
   if (command.name === "accept" || command.name === "reject") notePause();
   if (event.repeat && command.guard !== "free") return event.preventDefault();
+  const { isLost } = state;
+  state.isLost = false;
+  if (isLost && command.name === "copy") return say(`nothing is asked any more, and nothing was decided: ${event.key} again copies`, "warning");
   const act = id && onRow[command.name] ? () => onRow[command.name](id) : commands[command.name];
   event.preventDefault();
   if (!act) return say(`${event.key} is in the terminal's review only: ${command.help}.`);

@@ -601,6 +601,39 @@ fn a_rejection_in_the_page_says_why_and_drops_edits_only_if_that_is_meant() {
 }
 
 #[test]
+fn only_what_is_typed_for_a_diff_that_was_looked_at_decides_in_the_page() {
+    let mut web = Web::new();
+    let events = web.tab("one");
+    let (asking, diff) = web.propose(&events, "new.txt", "a\n");
+    web.see_all(&diff);
+    for (code, how) in [
+        ("notTyped", json!({"typed": false})),
+        ("notSeen", json!({"drawnMs": null})),
+        ("tooSoon", json!({"drawnMs": 300})),
+        ("held", json!({"pausesMs": [30, 30, 30]})),
+    ] {
+        for decision in ["accept", "reject"] {
+            std::thread::sleep(RELEASED);
+            let mut seen = looked();
+            seen.as_object_mut()
+                .unwrap()
+                .extend(how.as_object().unwrap().clone());
+            let more = json!({"decision": decision, "seen": seen});
+            let ruled = web.decide(&diff, more).expect(200).json();
+            assert_eq!(
+                (&ruled["code"], &ruled["settled"]),
+                (&json!(code), &json!(false)),
+                "{ruled}"
+            );
+        }
+    }
+    std::thread::sleep(RELEASED);
+    let ruled = web.decide(&diff, json!({"decision": "accept"})).expect(200);
+    assert_eq!(ruled.json()["settled"], true);
+    assert_eq!(answer(asking).0, Some(0));
+}
+
+#[test]
 fn a_page_that_nobody_has_open_keeps_nothing_waiting_and_closing_it_rejects_nothing() {
     let mut web = Web::new();
     let refused = web.sandbox.run_with_input(["diff", "new.txt"], b"a\n");

@@ -181,3 +181,42 @@ fn the_sentence_below_is_of_the_file_that_is_shown() {
     web.tab
         .wait_until("document.querySelector('#pending').textContent === '2 to review'");
 }
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn a_question_stays_whatever_comes_and_its_key_means_nothing_else_once_it_is_lost() {
+    let web = Web::start();
+    let home = web.home();
+    let mut agent = web.agent();
+    let asked = home.file(".envrc", "a=1\n");
+    let other = home.file("b.txt", "one\n");
+    agent.propose(&asked, "a=2\n");
+    shows(&web.tab, ".envrc");
+    agent.propose(&other, "two\n");
+    web.tab.wait_text("#pending", "2 to review");
+    let said = web.decide(key("a"));
+    assert!(said.contains("your shell runs this file"), "{said}");
+    agent.close(&other).unwrap();
+    web.tab.wait_text("#pending", "1 to review");
+    web.tab.wait_text("#message", "your shell runs this file");
+    agent.close(&asked).unwrap();
+    web.tab.wait_text(".empty", "Nothing to review");
+    // The same key copies where nothing is asked.
+    agent.propose(&other, "three\n");
+    shows(&web.tab, "b.txt");
+    web.tab.press("y");
+    web.tab.wait_text("#message", "nothing is asked any more");
+    agent.propose(&asked, "a=3\n");
+    web.tab.wait_text("#pending", "2 to review");
+    web.decide(key("a"));
+    let path = other.to_str().unwrap().to_owned();
+    assert_eq!(
+        agent.outcome(),
+        Update::accepted(path, "three\n".to_owned())
+    );
+    shows(&web.tab, ".envrc");
+    web.decide(key("a"));
+    web.decide(key("y"));
+    let path = asked.to_str().unwrap().to_owned();
+    assert_eq!(agent.outcome(), Update::accepted(path, "a=3\n".to_owned()));
+}

@@ -9,7 +9,7 @@ use pillion_view::LOOK;
 use crate::sandbox::Sandbox;
 
 /// The answers to a decision that came too early all the same.
-const TOO_EARLY: [&str; 2] = ["look at it", "key repeat ignored"];
+const TOO_EARLY: [&str; 3] = ["look at it", "key repeat ignored", "this came too soon"];
 
 /// The sentence below.
 pub const MESSAGE: &str = "#message";
