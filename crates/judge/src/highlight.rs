@@ -259,6 +259,38 @@ mod tests {
     }
 
     #[test]
+    fn far_down_each_line_comes_twice_at_most_and_then_nothing_more() {
+        for line in [
+            "let a = 1;\n",
+            "let a = \"a line of more than forty letters\"; // that\n",
+        ] {
+            let mut wanted = wanted(1, 0, 0);
+            wanted.after = Arc::new(Text::new(line.repeat(1_000)));
+            wanted.right = 950..990;
+            let (sender, receiver) = crossbeam_channel::unbounded();
+            sender.send(wanted).unwrap();
+            drop(sender);
+            let (mut guessed, mut known) = (None, 0);
+            work(&receiver, |_, side, bit| {
+                let end = bit.first + bit.lines.len();
+                match (side, bit.is_guess) {
+                    (Side::Left, _) => {}
+                    (Side::Right, true) => {
+                        assert_eq!(guessed.unwrap_or(bit.first), bit.first, "once more");
+                        guessed = Some(end);
+                    }
+                    (Side::Right, false) => {
+                        assert_eq!(bit.first, known);
+                        known = end;
+                    }
+                }
+                true
+            });
+            assert_eq!((guessed, known), (Some(990), 990), "{line}");
+        }
+    }
+
+    #[test]
     fn only_the_newest_request_is_worked_on() {
         let bits = delivered(vec![wanted(1, 10_000, 9_999), wanted(2, 10, 9)], None);
         assert!(bits.iter().all(|(id, ..)| *id == 2), "{bits:?}");

@@ -123,7 +123,8 @@ impl Highlighter {
         if wanted.start < whole.next + 2 * ABOVE {
             return None;
         }
-        let near = |run: &Run| (run.first..=run.next).contains(&wanted.start);
+        // It may be on its way to them.
+        let near = |run: &Run| (run.first..=run.next + 2 * ABOVE).contains(&wanted.start);
         let run = match self.guess.take().filter(near) {
             Some(run) => run,
             None => Run::new(whole.language, outermost_line(text, wanted.start - ABOVE)),

@@ -205,7 +205,11 @@ impl App {
         let Some(remark) = &mut self.remark else {
             return false;
         };
-        remark.insert(&printed(text));
+        let printed = printed(text.trim_end_matches(['\r', '\n']));
+        remark.insert(&match remark.has_lines() {
+            true => printed,
+            false => printed.replace(['\n', '\t'], " "),
+        });
         remark.is_pasted = text.ends_with(['\r', '\n']);
         true
     }
@@ -408,7 +412,7 @@ impl App {
         };
         if press.is_no_decision() {
             // An Enter in what was pasted.
-            remark.insert(" ");
+            remark.insert(if remark.has_lines() { "\n" } else { " " });
             remark.is_pasted = true;
             return;
         }
@@ -495,7 +499,7 @@ impl Remark {
     /// Adds a text at the cursor, as far as there is room.
     fn insert(&mut self, text: &str) {
         for letter in text.chars() {
-            let is_plain = !letter.is_control() || letter == '\n';
+            let is_plain = !letter.is_control() || matches!(letter, '\n' | '\t');
             let letter = if is_plain { letter } else { ' ' };
             if self.text().len() + letter.len_utf8() > self.most {
                 return;
@@ -555,14 +559,15 @@ pub(super) fn request(key: KeyEvent) -> Option<InputRequest> {
     })
 }
 
-/// What a terminal would print of a text, in one line: without escape sequences and control characters.
+/// What a terminal would print of a text: without escape sequences and control characters other than tabs and ends of lines.
 fn printed(text: &str) -> String {
-    let mut line = String::new();
+    let mut printed = String::new();
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
         match char {
             '\r' if chars.as_str().starts_with('\n') => {}
-            '\r' | '\n' | '\t' => line.push(' '),
+            '\r' => printed.push('\n'),
+            '\n' | '\t' => printed.push(char),
             '\u{1b}' | '\u{80}'..='\u{9f}' => {
                 // The eighth bit stands for an escape before the letter.
                 let (kind, rest) = match char {
@@ -572,10 +577,10 @@ fn printed(text: &str) -> String {
                 chars = after_sequence(kind, rest).chars();
             }
             char if char.is_control() => {}
-            char => line.push(char),
+            char => printed.push(char),
         }
     }
-    line
+    printed
 }
 
 /// What follows an escape sequence of this kind. Of one without an end, only its beginning goes.

@@ -215,7 +215,9 @@ impl ReviewDelay {
     /// The time for which exactly `subject`, which `press` decides about, has been on the screen then.
     pub fn looked_at(&self, press: &Press, subject: Option<Subject>) -> Option<Duration> {
         let (drawn, subject) = (self.drawn?, subject?);
-        if drawn.subject != subject {
+        // The question that stood beside it need not be answered.
+        let asked = subject.asked.or(drawn.subject.asked);
+        if drawn.subject != (Subject { asked, ..subject }) {
             return None;
         }
         let (shown, came) = self.shown(&drawn, press.at);

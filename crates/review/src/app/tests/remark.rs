@@ -67,9 +67,9 @@ fn long_words_are_written_in_an_editor_and_are_drafts_at_each_save() {
         notes.map(|note| note.text).collect::<Vec<_>>()
     };
     person.happens(saved("why\n\nnot\tthis?\n"));
-    assert_eq!(drafts(&person), ["why\n\nnot this?"]);
+    assert_eq!(drafts(&person), ["why\n\nnot\tthis?"]);
     person.happens(saved(&"x".repeat(20_000)));
-    assert_eq!(drafts(&person), ["why\n\nnot this?"], "too long");
+    assert_eq!(drafts(&person), ["why\n\nnot\tthis?"], "too long");
     person.happens(Event::Worded(Edit::Unchanged));
     assert_eq!(drafts(&person), ["why"], "as it was");
     person.happens(Event::Worded(Edit::Failed("cannot start x".into())));
@@ -148,7 +148,7 @@ fn a_line_can_be_corrected_and_left_and_gone_on_with() {
 }
 
 #[test]
-fn a_paste_is_one_line_and_sends_nothing() {
+fn a_paste_keeps_its_lines_and_sends_nothing() {
     let mut person = person();
     person.press("R");
     let pasted = "no\r\nrm\u{1b}[1;31m\u{9b}A\u{1b}]0;title\u{7}\u{1b}Pq\u{1b}\\\0 v[0]\u{1b}]x\r";
@@ -160,8 +160,17 @@ fn a_paste_is_one_line_and_sends_nothing() {
     assert!(person.happens(person.event(enter)).is_empty());
     assert_eq!(
         line(&person),
-        "reason for rejecting a.txt: no rm v[0]x  ▏ (pasted text decides nothing here: Enter again rejects)"
+        "reason for rejecting a.txt: no\nrm v[0]x\n▏ (pasted text decides nothing here: Enter again rejects)"
     );
+    for (key, pasted, shown) in [
+        ("R", "one\r\n\ttwo\rthree\n", "one\n\ttwo\nthree▏"),
+        ("/", "one\r\n\ttwo\rthree\n", "one  two three▏"),
+    ] {
+        let mut person = self::person();
+        person.press(key);
+        person.happens(Event::Pasted(pasted.into()));
+        assert!(line(&person).contains(shown), "{}", line(&person));
+    }
     person.happens(Event::Pasted("x".repeat(20_000)));
     let effects = person.key(KeyCode::Enter);
     assert_eq!(rejections(&effects)[0][0].text.len(), 10_000);
@@ -434,14 +443,14 @@ fn an_enter_that_was_pasted_keeps_no_note_and_all_notes_have_one_limit() {
     person.happens(Event::Pasted("no\r".into()));
     assert_eq!(
         line(&person),
-        "note on line 1 of a.txt: no ▏ (pasted text decides nothing here: Enter again keeps it)"
+        "note on line 1 of a.txt: no▏ (pasted text decides nothing here: Enter again keeps it)"
     );
     let mut enter = person.press_of(KeyCode::Enter);
     enter.is_in_burst = true;
     person.happens(person.event(enter));
     assert_eq!(
         line(&person),
-        "note on line 1 of a.txt: no  ▏ (pasted text decides nothing here: Enter again keeps it)"
+        "note on line 1 of a.txt: no\n▏ (pasted text decides nothing here: Enter again keeps it)"
     );
     person.happens(Event::Pasted("x".repeat(9_000)));
     person.key(KeyCode::Enter);

@@ -48,6 +48,22 @@ fn a_new_hunk_below_the_screen_is_asked_about() {
 }
 
 #[test]
+fn who_is_asked_may_reject_at_once() {
+    let mut person = proposed_twice(20);
+    assert!(!is_accepted(&person.press("a")));
+    person.wait(700);
+    let effects = person.press("r");
+    let rejects = |effect: &Effect| match effect {
+        Effect::Decide(decide) => {
+            let seen = decide.by.seen().unwrap().drawn_for;
+            decide.verdict.is_rejection() && seen.is_some_and(|it| it >= LOOK)
+        }
+        _ => false,
+    };
+    assert!(effects.iter().any(rejects), "{}", person.message());
+}
+
+#[test]
 fn who_has_seen_all_that_is_new_is_not_asked() {
     let mut person = proposed_twice(20);
     person.press("pppnnnn");
