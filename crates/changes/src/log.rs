@@ -194,14 +194,9 @@ impl Proposal {
 }
 
 /// Names an entry: `d12`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
+#[display("d{_0}")]
 pub struct EntryRef(pub u64);
-
-impl fmt::Display for EntryRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "d{}", self.0)
-    }
-}
 
 impl FromStr for EntryRef {
     type Err = ParseIntError;

@@ -1,6 +1,5 @@
 //! The state of a file at one moment, and the name of its text in the store.
 
-use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -10,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::scan::Stat;
 
 /// The SHA-256 of a text, in hexadecimal: its name in the store.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, derive_more::Debug,
+)]
+#[debug("{}", &_0[..8])]
 #[serde(try_from = "String", into = "String")]
 pub struct Hash(String);
 
@@ -54,12 +56,6 @@ impl TryFrom<String> for Hash {
 impl From<Hash> for String {
     fn from(hash: Hash) -> Self {
         hash.0
-    }
-}
-
-impl fmt::Debug for Hash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0[..8])
     }
 }
 

@@ -1,6 +1,5 @@
 //! Connections at a socket of ours: each is served on a thread of its own, and the socket is kept where it is.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,16 +38,12 @@ pub(crate) trait Serve: Send + Sync + 'static {
 }
 
 /// Accepts connections. Dropping it ends that and removes the socket; those that are served go on.
+#[derive(derive_more::Debug)]
+#[debug("Acceptor")]
 pub(crate) struct Acceptor {
     socket: Socket,
     server: Arc<dyn Serve>,
     is_over: Arc<AtomicBool>,
-}
-
-impl fmt::Debug for Acceptor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Acceptor")
-    }
 }
 
 impl Acceptor {

@@ -8,7 +8,6 @@ mod handlers;
 mod own;
 mod table;
 
-use std::fmt;
 use std::io::Write;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -65,6 +64,8 @@ pub(crate) trait Host: Send + Sync + 'static {
 }
 
 /// Whoever asks.
+#[derive(derive_more::Debug)]
+#[debug("Caller({asker:?})")]
 pub(crate) struct Caller {
     /// The view, if it is one.
     view: Option<ViewId>,
@@ -154,12 +155,6 @@ impl Caller {
             let in_view = self.view.is_some();
             Refused::NotThePerson { by, in_view }
         })
-    }
-}
-
-impl fmt::Debug for Caller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Caller").field(&self.asker).finish()
     }
 }
 

@@ -210,18 +210,12 @@ impl ViewWay {
     }
 }
 
+#[derive(derive_more::Debug)]
+#[debug("NewView({id:?})")]
 pub(crate) struct NewView {
     pub(crate) id: ViewId,
     pub(crate) options: Options,
     pub(crate) editor: Box<dyn Editor>,
     /// Gets the discovery files once agents find the companion by this one's process, too.
     pub(crate) published: Reply<Vec<PathBuf>>,
-}
-
-impl fmt::Debug for NewView {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NewView")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
 }

@@ -12,7 +12,6 @@ mod workspaces;
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -69,19 +68,14 @@ pub struct Hub {
 #[derive(Debug, Clone)]
 pub struct Stopper(Arc<Shared>);
 
-#[derive(Default)]
+#[derive(Default, derive_more::Debug)]
+#[debug("Shared")]
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     places: Arc<Places>,
     who: Who,
     environment: Environment,
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Shared")
-    }
 }
 
 #[derive(Default)]

@@ -1,7 +1,6 @@
 //! Tracks how far the bytes of a connection have got. Bytes that the system took from us may still be lost: the
 //! other end may have closed before it came, or before it read it.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
@@ -10,7 +9,8 @@ use pillion_system::peer::Connection;
 
 /// The state of one connection. Shared by its socket, which reports what happens to it, and by
 /// a sender that needs to know what became of what it sent.
-#[derive(Default)]
+#[derive(Default, derive_more::Debug)]
+#[debug("Wire")]
 pub(crate) struct Wire {
     state: Mutex<State>,
     connection: Option<Connection>,
@@ -162,12 +162,6 @@ impl Mark {
             (true, true) => Arrival::Unknown,
             (false, _) => Arrival::Lost,
         })
-    }
-}
-
-impl fmt::Debug for Wire {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Wire")
     }
 }
 

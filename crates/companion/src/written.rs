@@ -106,7 +106,8 @@ pub(crate) enum CameOf {
 
 /// The fingerprints of the forms in which a text may be written. They are computed when they are first asked for: to do it for
 /// a large text takes too long for the loop.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Fingerprints")]
 pub(crate) struct Fingerprints(Arc<Inner>);
 
 struct Inner {
@@ -410,13 +411,6 @@ impl Fingerprints {
     /// Returns true if this is one of them.
     pub(crate) fn contains(&self, hash: &str) -> bool {
         self.compute().iter().any(|it| it == hash)
-    }
-}
-
-/// Without the texts.
-impl fmt::Debug for Fingerprints {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fingerprints").finish_non_exhaustive()
     }
 }
 

@@ -1,24 +1,18 @@
 //! The versions of the parts of Pillion that work together: the comparison, and the message to people.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Two parts of Pillion are not of the same version.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+#[display("{what}; {advice}")]
 pub struct Mismatch {
     /// The older part, as a sentence without its period.
     pub what: String,
     /// The remedy, as the end of that sentence.
     pub advice: &'static str,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.what, self.advice)
-    }
 }
 
 /// A plugin and the program that serves it: the first two numbers count. A version that cannot be read is nobody's

@@ -1,7 +1,5 @@
 //! What is the companion's to answer: requests of the client's, and questions of the profile's own.
 
-use std::fmt;
-
 use crossbeam_channel::Sender;
 use lsp_server::{Message, RequestId, ResponseError};
 use pillion_view::ask::{Ask, Refused};
@@ -12,6 +10,8 @@ use crate::disk::Done;
 use crate::message;
 
 /// A request to the companion, with what its answer is to the client, or to the profile.
+#[derive(derive_more::Debug)]
+#[debug("Asking")]
 pub struct Asking(Box<Send>);
 
 /// Sends it to the companion, if there is one. In any case the client is answered.
@@ -73,10 +73,4 @@ fn answered<T: 'static>(
 ) -> Reply<T, Refused> {
     let output = output.clone();
     Reply::new(move |result| drop(output.send(message::answer(request, answer(result)))))
-}
-
-impl fmt::Debug for Asking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Asking")
-    }
 }

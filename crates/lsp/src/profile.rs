@@ -1,6 +1,5 @@
 //! The interface of a profile: the server's calls, and the actions that it wants done.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -89,13 +88,9 @@ pub trait ClientProfile {
 }
 
 /// Work to be done beside the loop. Its error is a sentence for the person.
+#[derive(derive_more::Debug)]
+#[debug("Work")]
 pub struct Work(pub Box<dyn FnOnce() -> Result<Value, String> + Send>);
-
-impl fmt::Debug for Work {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Work")
-    }
-}
 
 /// An action that a profile wants done.
 #[derive(Debug)]

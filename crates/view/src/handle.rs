@@ -1,6 +1,5 @@
 //! The handle through which a front end speaks to its companion.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::ask::{AnyAsk, Ask};
@@ -9,7 +8,8 @@ use crate::tell::Tell;
 
 /// A front end's way to its companion. Cheap to clone; never blocks. When the companion is gone, nothing happens, and
 /// requests are refused.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Handle")]
 pub struct Handle {
     say: Arc<dyn Fn(Said) + Send + Sync>,
 }
@@ -21,12 +21,6 @@ pub enum Said {
     Tell(Tell),
     /// A request.
     Ask(AnyAsk),
-}
-
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Handle")
-    }
 }
 
 impl Handle {

@@ -23,7 +23,8 @@ impl fmt::Display for DiffId {
 }
 
 /// One revision of a proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, derive_more::Display)]
+#[display("{id}.{revision}")]
 pub struct ProposalKey {
     /// The diff.
     pub id: DiffId,
@@ -31,14 +32,9 @@ pub struct ProposalKey {
     pub revision: u32,
 }
 
-impl fmt::Display for ProposalKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.id, self.revision)
-    }
-}
-
 /// The place of a file in a set: files that belong together, and are decided one by one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[display("{place} of {of}")]
 pub struct SetPlace {
     /// The number of the set, the same for all of its files, and never that of another set.
     pub id: u64,
@@ -52,12 +48,6 @@ impl SetPlace {
     /// Returns the text after the name of a file: ` (2 of 3)`, or nothing if it is in no set.
     pub fn after_name(set: Option<Self>) -> String {
         set.map_or_else(String::new, |place| format!(" ({place})"))
-    }
-}
-
-impl fmt::Display for SetPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {}", self.place, self.of)
     }
 }
 

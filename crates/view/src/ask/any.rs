@@ -1,7 +1,6 @@
 //! A request of whatever type, with the way of its answer: from a view to its companion, in another process or in its own.
 
 use std::any::Any;
-use std::fmt;
 use std::time::Instant;
 
 use pillion_protocol::ask::{Ask, Refused};
@@ -10,6 +9,8 @@ use serde_json::Value;
 use crate::reply::{Answering, Reply};
 
 /// A request that is on its way.
+#[derive(derive_more::Debug)]
+#[debug("AnyAsk({method:?})")]
 pub struct AnyAsk {
     /// [`Ask::METHOD`].
     pub method: &'static str,
@@ -77,11 +78,5 @@ impl AnyAsk {
     /// Answers that it is not carried out, and why.
     pub fn refuse(self, refused: Refused) {
         self.inner.refuse(refused);
-    }
-}
-
-impl fmt::Debug for AnyAsk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AnyAsk").field(&self.method).finish()
     }
 }

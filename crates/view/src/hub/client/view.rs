@@ -1,7 +1,6 @@
 //! Owns what a front end has reported and was asked to show: all that the next hub, or the person, needs if the hub ends.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,6 +22,8 @@ use crate::tell::{Leaving, OpenFile, Tell};
 type ToHub = Arc<Link<FromView>>;
 
 /// A front end.
+#[derive(derive_more::Debug)]
+#[debug("View")]
 pub(crate) struct View {
     /// None once it has left. It may answer and report while it is told something, so this is locked before the other.
     editor: Mutex<Option<Box<dyn Editor>>>,
@@ -350,11 +351,5 @@ impl View {
                 }
             };
         }
-    }
-}
-
-impl fmt::Debug for View {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("View")
     }
 }
