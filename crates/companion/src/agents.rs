@@ -98,22 +98,27 @@ pub(crate) trait AgentProtocol: Sync {
     fn tool(&self, name: &str, is_models: bool) -> Option<&'static str>;
 
     /// Returns true if the agent's model has asked for a call, by what its `_meta` says.
-    fn is_models(&self, meta: &Value) -> bool;
+    fn is_models(&self, _meta: &Value) -> bool {
+        true
+    }
 
     /// Reads a call of an agent.
     fn parse(
         &self,
-        agent: Dialect,
         tool: &str,
         arguments: Map<String, Value>,
         is_models: bool,
     ) -> Result<ToolCall, String>;
 
     /// Adapts a target's text, so that the person sees what will be written, by this tool if it is known.
-    fn adapt(&self, target: Target, proposed: &str, tool: Option<Tool>) -> Target;
+    fn adapt(&self, target: Target, _proposed: &str, _tool: Option<Tool>) -> Target {
+        target
+    }
 
     /// For how long a call of this tool may wait, if not for as long as it takes.
-    fn patience(&self, tool: &str) -> Option<Duration>;
+    fn patience(&self, _tool: &str) -> Option<Duration> {
+        None
+    }
 
     /// Returns the answer to a call; without a result, nothing came of it in time.
     fn answer(&self, tool: &str, result: Option<ToolResult>) -> Option<Reply>;
@@ -125,13 +130,19 @@ pub(crate) trait AgentProtocol: Sync {
     fn context(&self, context: Arc<IdeContext>, agent: Dialect) -> Message;
 
     /// Returns the message that tells of the person's pointing to a file, if there can be one.
-    fn mention(&self, mention: &Mention, agent: Dialect) -> Option<Message>;
+    fn mention(&self, _mention: &Mention, _agent: Dialect) -> Option<Message> {
+        None
+    }
 
     /// For how long the agent may miss what it is told, from the listing of the tools on.
-    fn settle_time(&self) -> Option<Duration>;
+    fn settle_time(&self) -> Option<Duration> {
+        None
+    }
 
     /// Returns true if closing a view hands its text back.
-    fn closing_returns_text(&self) -> bool;
+    fn closing_returns_text(&self) -> bool {
+        false
+    }
 
     /// Returns true if outcomes are answers to requests that wait for them, and nothing else may carry them.
     fn waits_for_outcomes(&self) -> bool {

@@ -58,7 +58,6 @@ impl AgentProtocol for Claude {
 
     fn parse(
         &self,
-        _agent: Dialect,
         tool: &str,
         arguments: Map<String, Value>,
         is_models: bool,
@@ -153,9 +152,5 @@ impl AgentProtocol for Claude {
 
     fn settle_time(&self) -> Option<Duration> {
         Some(SETTLE_TIME)
-    }
-
-    fn closing_returns_text(&self) -> bool {
-        false
     }
 }

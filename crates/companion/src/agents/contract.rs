@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use pillion_discovery::regular_file;
 use pillion_protocol::context::CONTEXT_UPDATE;
@@ -13,9 +12,7 @@ use pillion_protocol::{Dialect, IdeContext};
 use serde_json::{Map, Value};
 
 use super::{AgentProtocol, ListedTool, Message, Params, Reply, ToolCall, ToolResult};
-use crate::line_endings::Tool;
-use crate::outbox::{Delivery, Mention};
-use crate::target::Target;
+use crate::outbox::Delivery;
 
 /// A file about a process is no longer.
 const MAX_PROCESS: u64 = 1 << 16;
@@ -36,13 +33,8 @@ impl AgentProtocol for Contract {
         diff::NAMES.into_iter().find(|tool| *tool == name)
     }
 
-    fn is_models(&self, _meta: &Value) -> bool {
-        true
-    }
-
     fn parse(
         &self,
-        _agent: Dialect,
         tool: &str,
         arguments: Map<String, Value>,
         _is_models: bool,
@@ -52,14 +44,6 @@ impl AgentProtocol for Contract {
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),
             other => Err(super::unknown(other)),
         }
-    }
-
-    fn adapt(&self, target: Target, _proposed: &str, _tool: Option<Tool>) -> Target {
-        target
-    }
-
-    fn patience(&self, _tool: &str) -> Option<Duration> {
-        None
     }
 
     fn answer(&self, _tool: &str, result: Option<ToolResult>) -> Option<Reply> {
@@ -77,14 +61,6 @@ impl AgentProtocol for Contract {
 
     fn context(&self, context: Arc<IdeContext>, _agent: Dialect) -> Message {
         Message::Notification(CONTEXT_UPDATE, Params::Context(context))
-    }
-
-    fn mention(&self, _mention: &Mention, _agent: Dialect) -> Option<Message> {
-        None
-    }
-
-    fn settle_time(&self) -> Option<Duration> {
-        None
     }
 
     fn closing_returns_text(&self) -> bool {

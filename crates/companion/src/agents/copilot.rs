@@ -40,13 +40,8 @@ impl AgentProtocol for Copilot {
         tools::NAMES.into_iter().find(|tool| *tool == name)
     }
 
-    fn is_models(&self, _meta: &Value) -> bool {
-        true
-    }
-
     fn parse(
         &self,
-        _agent: Dialect,
         tool: &str,
         arguments: Map<String, Value>,
         _is_models: bool,
@@ -103,14 +98,6 @@ impl AgentProtocol for Copilot {
             ADD_FILE_REFERENCE,
             Params::Value(params),
         ))
-    }
-
-    fn settle_time(&self) -> Option<Duration> {
-        None
-    }
-
-    fn closing_returns_text(&self) -> bool {
-        false
     }
 
     fn waits_for_outcomes(&self) -> bool {

@@ -33,7 +33,7 @@ impl MainLoop {
     ) -> Result<ToolCall, String> {
         let agent = self.sessions.agent(session);
         let agent = agent.ok_or("the session has ended")?;
-        agents::of(agent).parse(agent, tool, arguments, is_models)
+        agents::of(agent).parse(tool, arguments, is_models)
     }
 
     pub(super) fn proposal(
