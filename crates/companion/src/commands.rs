@@ -28,10 +28,10 @@ use crate::who::{Asker, Who};
 pub(crate) struct ToLoop(pub(crate) Events);
 
 /// One companion, for whoever has a command for it. Cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, derive_more::Deref)]
 pub(crate) struct Commands {
     runtime: tokio::runtime::Handle,
-    events: Events,
+    #[deref]
     to_loop: ToLoop,
     who: Who,
     /// For commands that check files.
@@ -45,8 +45,7 @@ impl Commands {
     pub(crate) fn new(events: Events, who: Who) -> Self {
         Self {
             runtime: tokio::runtime::Handle::current(),
-            to_loop: ToLoop(events.clone()),
-            events,
+            to_loop: ToLoop(events),
             who,
             checks: DiskThreads::new(on_disk::MAX_CHECKS),
             #[cfg(unix)]
@@ -69,7 +68,7 @@ impl Commands {
     /// Has the companion keep these of its roots from agents, which find another companion there.
     #[cfg(unix)]
     pub(crate) fn withhold(&self, roots: Vec<PathBuf>) {
-        let _ = self.events.send(Event::Withhold(roots));
+        let _ = self.to_loop.0.send(Event::Withhold(roots));
     }
 
     /// Asks whether front ends may leave the companion, because nothing there is lost with them.
@@ -79,7 +78,7 @@ impl Commands {
         let reply = Reply::new(move |choices: Result<_, String>| {
             let _ = told.send(choices.is_ok());
         });
-        let _ = self.events.send(Event::LetGo(reply));
+        let _ = self.to_loop.0.send(Event::LetGo(reply));
         answer
     }
 
@@ -92,13 +91,13 @@ impl Commands {
                 leave(choices);
             }
         });
-        let _ = self.events.send(Event::LetGo(reply));
+        let _ = self.to_loop.0.send(Event::LetGo(reply));
     }
 
     /// Has the companion know what the person has chosen for agents elsewhere.
     #[cfg(unix)]
     pub(crate) fn choose(&self, choices: Vec<ProcessChoice>) {
-        let _ = self.events.send(Event::Choices(choices));
+        let _ = self.to_loop.0.send(Event::Choices(choices));
     }
 
     /// Asks the companion for what agents are shown, if it serves this folder, and how deep its root is.
@@ -155,20 +154,6 @@ impl Commands {
     /// The way into its loop.
     pub(crate) fn to_loop(&self) -> &ToLoop {
         &self.to_loop
-    }
-
-    /// See [`ToLoop::ask`].
-    pub(crate) async fn ask<T: Send + 'static>(
-        &self,
-        name: &'static str,
-        question: impl FnOnce(&mut MainLoop, oneshot::Sender<T>) + Send + 'static,
-    ) -> Result<T, Refused> {
-        self.to_loop.ask(name, question).await
-    }
-
-    /// See [`ToLoop::send`].
-    pub(crate) fn send(&self, task: Task) {
-        self.to_loop.send(task);
     }
 }
 
