@@ -82,7 +82,8 @@ const LEFT_OUT: &str = "left out, ";
 /// A person's decisions about the changes of one turn, one after the other.
 #[derive(Debug)]
 pub struct Deciding<'a> {
-    store: &'a Store,
+    /// What is written is noted as part of this act.
+    store: Store,
     kept: &'a Kept,
     /// The judgements of the changes until now.
     judged: Judgements,
@@ -110,7 +111,9 @@ pub struct Deciding<'a> {
 
 impl<'a> Deciding<'a> {
     /// Nothing is decided yet.
-    pub fn new(store: &'a Store, kept: &'a Kept) -> Self {
+    pub fn new(store: &Store, kept: &'a Kept) -> Self {
+        let (at, mut store) = (clock::now_ms(), store.clone());
+        store.act = Some(at);
         Self {
             store,
             judged: kept.judgements().clone(),
@@ -119,7 +122,7 @@ impl<'a> Deciding<'a> {
             now_at: None,
             kept,
             telling: Telling::new(!kept.turn.is_without_hooks),
-            at: clock::now_ms(),
+            at,
             takes_all: false,
             at_once: BTreeSet::new(),
             opens_circle: BTreeSet::new(),
@@ -131,6 +134,7 @@ impl<'a> Deciding<'a> {
     /// What is decided is part of an act of this time, which may be about several turns.
     pub fn at(&mut self, at: u64) {
         self.at = at;
+        self.store.act = Some(at);
     }
 
     /// With a turn, all of it is taken back: also what may be somebody else's, and what was accepted, or kept by its name.

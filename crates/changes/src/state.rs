@@ -195,6 +195,9 @@ pub struct Writing {
     /// The time when that was decided, in milliseconds since 1970.
     #[serde(default)]
     pub at: u64,
+    /// The time by which the person's act is known of which it is a part.
+    #[serde(default)]
+    pub act: u64,
     /// The state that was there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overwritten: Option<FileState>,

@@ -208,6 +208,8 @@ pub struct Store {
     /// The numbers of entries of the log.
     entries: Counter,
     space: Space,
+    /// The time by which the act is known in which this one writes for a person.
+    pub(crate) act: Option<u64>,
 }
 
 impl Store {
@@ -224,6 +226,7 @@ impl Store {
             turns: numbers(counter::TURNS)?,
             entries: numbers(counter::ENTRIES)?,
             space: Space::of(environment),
+            act: None,
         })
     }
 

@@ -453,6 +453,7 @@ fn write(
         let writing = |stage| Writing {
             written: state.clone(),
             at,
+            act: store.act.unwrap_or(at),
             overwritten: Some(overwritten.clone()),
             folder_modes: modes.clone(),
             after: Some(after.clone()),

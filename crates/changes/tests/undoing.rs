@@ -16,7 +16,7 @@ use pillion_changes::deciding::last_act;
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back::{self, Present};
 use pillion_changes::{
-    Act, Change, ChangeRef, ChangeState, DecideError, Deciding, Kept, Recorder, Store,
+    Act, Change, ChangeRef, ChangeState, DecideError, Decided, Deciding, Kept, Recorder, Store,
 };
 use pillion_changes::{history, looking};
 use pillion_protocol::Note;
@@ -458,6 +458,38 @@ fn what_was_cut_off_is_the_last_act() {
         lab.last().unwrap_err();
         assert_eq!(lab.text("a").as_ref(), Some(&now));
     }
+}
+
+/// Of many files, what was kept already and what was cut off are one act, beside the later and the earlier ones.
+#[test]
+fn what_was_cut_off_between_two_parts_is_undone_at_once() {
+    let mut lab = Lab::new();
+    let names: Vec<_> = (0..70).map(|it| format!("f{it}")).collect();
+    let writes: Vec<_> = names.iter().map(|it| (it.as_str(), "new\n")).collect();
+    lab.turn(&[("before", "new\n")]);
+    lab.turn(&writes);
+    lab.act(Act::TakeBack, &[name("1")]).unwrap();
+    let log = lab.store.path().join("turns/2/judged.jsonl");
+    let aside = log.with_extension("aside");
+    let (mut kept, turn) = (0, lab.kept(2));
+    let mut deciding = Deciding::new(&lab.store, &turn);
+    let each = |it: Decided| {
+        kept += usize::from(it.result.is_ok());
+        // From now on nothing is kept, as if it was killed.
+        if it.result.is_ok() && !aside.exists() {
+            fs::rename(&log, &aside).unwrap();
+            fs::create_dir(&log).unwrap();
+        }
+    };
+    deciding.all(Act::TakeBack, &[name("2")], each).unwrap();
+    assert_eq!(kept, 64);
+    fs::remove_dir(&log).unwrap();
+    fs::rename(&aside, &log).unwrap();
+    assert!(names.iter().all(|it| lab.text(it).is_none()));
+    assert_eq!(lab.last().unwrap().len(), names.len());
+    lab.undo_last().unwrap();
+    assert!(names.iter().all(|it| lab.text(it).is_some()));
+    assert_eq!(lab.last().unwrap(), [name("1.1")]);
 }
 
 /// Whatever the person made of the first part in between. Where both have written the same lines, it is left out.

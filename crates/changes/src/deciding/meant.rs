@@ -95,25 +95,21 @@ impl<'a> Deciding<'a> {
 pub fn last_act(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, DecideError> {
     // What cannot be read cannot be undone.
     let turns = Kept::of_folders(store, folders, drop)?;
-    let all =
-        || { turns.iter() }.flat_map(|kept| kept.turn.changes.iter().map(move |it| (kept, it)));
-    let judged = |(kept, it): &(&Kept, &Change)| Some(kept.judgements().of(it.number)?.at);
-    let last = all().filter_map(|it| judged(&it)).max();
-    // Whoever did it may have been killed before it was kept.
-    let is_cut_off = |(kept, it): &(&Kept, &Change)| {
-        let writing = kept.cut_off(it);
-        writing.is_some_and(|it| Some(it.at) >= last)
-    };
-    let named = |(kept, it): (&Kept, &Change)| kept.name(it);
-    let mut names: Vec<_> = all().filter(is_cut_off).map(named).collect();
-    if names.is_empty() && last.is_some() {
-        // It may have been about several turns, the newest of which was taken back first.
-        names = all().filter(|it| judged(it) == last).map(named).collect();
-    }
-    match names.is_empty() {
-        true => Err(DecideError::NothingDecided),
-        false => Ok(names),
-    }
+    let acts = turns.iter().flat_map(|kept| {
+        kept.turn.changes.iter().filter_map(|change| {
+            let judged = kept.judgements().of(change.number).map(|it| it.at);
+            // Whoever did it may have been killed before it was kept.
+            let cut_off = kept.cut_off(change).map(|it| it.act);
+            Some((judged.max(cut_off)?, kept.name(change)))
+        })
+    });
+    let acts: Vec<_> = acts.collect();
+    let last = acts.iter().map(|(at, _)| *at).max();
+    let last = last.ok_or(DecideError::NothingDecided)?;
+    // It may have been about several turns, the newest of which was taken back first.
+    Ok({ acts.into_iter() }
+        .filter_map(|(at, name)| (at == last).then_some(name))
+        .collect())
 }
 
 /// Returns true if a person was shown by a command what was taken back in one of these folders.

@@ -37,7 +37,7 @@ impl Deciding<'_> {
 
     /// Writes the file of a change that is taken back, or for which that is undone; none if there is nothing to write.
     pub(super) fn write(&self, act: Act, change: &Change) -> Result<Option<Done>, DecideError> {
-        let (store, roots) = (self.store, &self.kept.turn.roots);
+        let (store, roots) = (&self.store, &self.kept.turn.roots);
         let is_back = self.state(change) == ChangeState::TakenBack;
         if act == Act::Keep || (act == Act::TakeBack && is_back) {
             return Ok(None);
@@ -103,7 +103,7 @@ impl Deciding<'_> {
             changed_at: String::new(),
         };
         let roots = &self.kept.turn.roots;
-        let done = take_back::rewrite(self.store, roots, change, &seen, &merged.text)?;
+        let done = take_back::rewrite(&self.store, roots, change, &seen, &merged.text)?;
         Ok(Some(done))
     }
 
@@ -135,7 +135,7 @@ impl Deciding<'_> {
         self.read_running();
         self.refuse_running(change)?;
         let roots = &self.kept.turn.roots;
-        let found = take_back::hunks(self.store, roots, change)?;
+        let found = take_back::hunks(&self.store, roots, change)?;
         let without = found.without(lines).ok_or_else(|| self.no_hunk(change))?;
         if without.is_all && change.before.is_absent() {
             return self.one(Act::TakeBack, change);
@@ -146,7 +146,7 @@ impl Deciding<'_> {
             changed_since: 0,
             changed_at: String::new(),
         };
-        let done = take_back::rewrite(self.store, roots, change, &seen, &without.text)?;
+        let done = take_back::rewrite(&self.store, roots, change, &seen, &without.text)?;
         self.tell_what_became(change, without.is_all, &done);
         self.judge(change, judgement(without.left, without.is_all), Some(done))
     }
@@ -167,11 +167,11 @@ impl Deciding<'_> {
         let bytes = text.as_bytes().to_vec();
         let (taken, judgement) = match lines {
             None => {
-                let taken = take_back::out_of(self.store, change, bytes)?;
+                let taken = take_back::out_of(&self.store, change, bytes)?;
                 (taken, Judgement::TakenBack)
             }
             Some(lines) => {
-                let found: CurrentHunks = take_back::hunks_in(self.store, change, bytes)?;
+                let found: CurrentHunks = take_back::hunks_in(&self.store, change, bytes)?;
                 let without = found.without(lines).ok_or_else(|| self.no_hunk(change))?;
                 let judgement = judgement(without.left, without.is_all);
                 (without.text, judgement)
@@ -205,7 +205,7 @@ impl Deciding<'_> {
         self.read_running();
         self.refuse_running(change)?;
         let roots = &self.kept.turn.roots;
-        let done = take_back::rewrite(self.store, roots, change, seen, text.as_bytes())?;
+        let done = take_back::rewrite(&self.store, roots, change, seen, text.as_bytes())?;
         self.tell_what_became(change, false, &done);
         self.judge(change, Judgement::Edited, Some(done))
     }
