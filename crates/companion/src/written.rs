@@ -57,7 +57,7 @@ pub(crate) struct Accepted {
     pub(crate) fingerprints: Fingerprints,
     /// True if it differs from what the agent proposed.
     pub(crate) is_edited: bool,
-    /// The file's stamp when the agent proposed the change.
+    /// The file's stamp when the change was decided, or when the agent proposed it.
     pub(crate) before: Option<Stamp>,
     /// A text of the same file that the agent writes before this one.
     pub(crate) over: Option<Box<Over>>,

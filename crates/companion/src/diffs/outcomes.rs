@@ -201,9 +201,10 @@ impl<C> Entry<C> {
         let is_itself = proposal.proposer.itself().is_some();
         let is_whole = proposal.stand_in.is_none();
         let is_told = is_whole && (is_itself || (refuses && self.has_changed()));
-        let before = match is_itself {
-            true => self.stamp_before(),
-            false => self.decided.as_ref()?.on_disk.stamp.as_ref(),
+        // What somebody has written before the decision is not the agent's.
+        let file = match (&self.decided, is_itself) {
+            (None, true) => self.opened.as_ref(),
+            (decided, _) => Some(decided.as_ref()?),
         };
         // A notebook is more than the text of its cell, and a command is no file.
         let cell = { proposal.held().cloned() }.zip(self.beside.clone());
@@ -227,7 +228,7 @@ impl<C> Entry<C> {
             content: Arc::clone(content),
             fingerprints,
             is_edited,
-            before: before.cloned(),
+            before: file.and_then(|it| it.on_disk.stamp.clone()),
             over,
             former: None,
             shown_beside: base.clone().or_else(|| self.text_beside()),

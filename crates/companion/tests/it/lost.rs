@@ -252,14 +252,19 @@ async fn what_an_agent_wrote_is_compared_with_what_was_accepted() {
     }
 }
 
+/// Also where somebody else has written before the decision: that is not what the agent made of it.
 #[tokio::test]
 async fn an_agent_that_writes_nothing_after_an_acceptance_is_named() {
-    let (mut scene, mut stream) = Scene::start().await;
-    let diff = scene.propose("new\n").await;
-    scene.wait_connected().await;
-    scene.accept(&diff, "new\n").await;
-    stream.read_until("ide/diffAccepted").await;
-    assert!(matches!(scene.lost().await, LostText::AsProposed));
+    let named = |newer: Option<&'static str>| async move {
+        let (mut scene, mut stream) = Scene::start().await;
+        let diff = scene.propose("new\n").await;
+        scene.wait_connected().await;
+        newer.inspect(|text| fs::write(&scene.path, text).unwrap());
+        scene.accept(&diff, "new\n").await;
+        stream.read_until("ide/diffAccepted").await;
+        assert!(matches!(scene.lost().await, LostText::AsProposed));
+    };
+    tokio::join!(named(None), named(Some("old\nand newer\n")));
 }
 
 /// Whoever decides in a view has nothing of it any more once they are answered, and the companion may be killed then.
