@@ -44,6 +44,22 @@ pub fn tracked_folders(folder: &Path) -> BTreeSet<PathBuf> {
     found
 }
 
+/// Returns true if git has written this file, as a checkout or a stash does, or has compared it with its index since somebody else did.
+/// Blocking.
+pub fn has_git_written(path: &Path) -> bool {
+    let Ok(Some(stat)) = Stat::at(path) else {
+        return false;
+    };
+    let mut folders = path.ancestors().skip(1);
+    let index = folders.find_map(|it| Some(Index::of(it, &GitFolders::of(it)?)));
+    let mut is_clean = false;
+    if let Some(index) = index {
+        let is_it = |facts: &[u8]| Tracked::of(facts).is_some_and(|it| it.is_clean(&stat));
+        index.each(|facts, of| is_clean |= of == path && is_it(facts));
+    }
+    is_clean
+}
+
 /// The index of a work tree as it was read.
 #[derive(Debug, Default)]
 pub struct Index {
@@ -236,6 +252,30 @@ mod tests {
                 shown(tracked_folders(&root.join("e"))).len(),
                 expected.len()
             );
+        }
+    }
+
+    #[test]
+    fn what_a_checkout_or_a_stash_has_written_is_gits() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let file = root.join("inner/file");
+        for (command, expected) in [
+            ("git init -q; mkdir inner; echo one > inner/file", false),
+            ("git add .; git commit -qm one; echo mine > inner/file", false),
+            ("git stash -q", true),
+            ("echo mine > inner/file", false),
+            ("git checkout -q inner/file", true),
+            ("git rm -q inner/file", false),
+        ] {
+            let command = format!(
+                "git() {{ command git -c user.name=a -c user.email=a@b \"$@\"; }}; {command}"
+            );
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &command]).current_dir(root);
+            shell.env("GIT_CONFIG_GLOBAL", "/dev/null");
+            assert!(shell.status().unwrap().success());
+            assert_eq!(has_git_written(&file), expected, "{command}");
         }
     }
 

@@ -47,6 +47,7 @@ mod typed;
 
 pub use deciding::{Act, DecideError, Decided, Deciding, Words};
 pub use folder_watch::FolderWatch;
+pub use git::has_git_written;
 pub use kept::Kept;
 pub use log::{Entry, EntryRef, EntryState, Proposal, WriteOutcome};
 pub use recorder::{Decision, Offer, Recorder, Tally};

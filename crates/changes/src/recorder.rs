@@ -14,6 +14,7 @@ mod tidy;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use pillion_discovery::{real_path, runner};
@@ -135,6 +136,7 @@ pub struct Recorder {
     looks: u64,
     /// Is called when something in the folders may have changed.
     stirred: Option<attended::Stirred>,
+    seen_from: attended::SeenFrom,
     left_behind_ended: Option<left_behind::AllEnded>,
     /// The files that had changed in the glance before.
     glanced: HashSet<PathBuf>,
@@ -175,6 +177,7 @@ impl Recorder {
             last_look: None,
             looks: 0,
             stirred: None,
+            seen_from: Arc::new(|_| Vec::new()),
             left_behind_ended: None,
             glanced: HashSet::new(),
             problem: None,
@@ -527,7 +530,7 @@ impl Recorder {
     /// The agent has gone.
     pub fn left(&mut self, session: u64) -> Result<(), StoreError> {
         if self.has_turn(session) || self.is_attended(session) {
-            self.look(Extent::All);
+            self.look_at_end(&[session]);
         }
         if self.is_left_behind(session) || self.leaves_behind(session) {
             let found = self.sessions.get_mut(&session);

@@ -188,11 +188,13 @@ impl Lab {
         }
         work();
         let shown = self.shown.clone();
-        let is_it = |it: &Path| path.as_deref() == Some(it);
-        let seen_from = |it: &Path| if is_it(it) { shown.clone() } else { Vec::new() };
+        let seen_from = move |it: &Path| match path.as_deref() == Some(it) {
+            true => shown.clone(),
+            false => Vec::new(),
+        };
         match self.found {
             Hooks => {
-                let accepted = self.accepted.take().map(|it| (shown.clone(), vec![it]));
+                let accepted = { self.accepted.take() }.map(|it| (self.shown.clone(), vec![it]));
                 let is_other = accepted.is_some();
                 self.recorder
                     .goes_on_from_accepted(AGENT, &id, |_| accepted);
@@ -202,7 +204,10 @@ impl Lab {
                 };
                 self.recorder.after(AGENT, &id, seen_from).unwrap();
             }
-            Looks => drop(self.recorder.glance(seen_from).unwrap()),
+            Looks => {
+                self.recorder.on_accepted(seen_from);
+                self.recorder.glance().unwrap();
+            }
             OneLook => {}
         }
     }
@@ -227,11 +232,12 @@ impl Lab {
     fn state(&mut self) -> ChangeState {
         if self.found == OneLook {
             let (shown, file) = (self.shown[1..].to_vec(), self.file.clone());
-            let seen_from = |it: &Path| match *it == *file {
+            let seen_from = move |it: &Path| match *it == *file {
                 true => shown.clone(),
                 false => Vec::new(),
             };
-            self.recorder.glance(seen_from).unwrap();
+            self.recorder.on_accepted(seen_from);
+            self.recorder.glance().unwrap();
         }
         let kept = self.kept();
         let change = kept.turn.real_changes().find(|it| it.path == self.file);

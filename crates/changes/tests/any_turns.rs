@@ -84,9 +84,9 @@ fn check(steps: &[Step], kind: Kind) -> Result<(), String> {
         match has_hooks {
             true => recorder.after(HOOKED, &id, |_| Vec::new()).unwrap(),
             false if has_two_turns => {
-                drop(recorder.attended_begins(ATTENDED, |_| Vec::new()).unwrap())
+                drop(recorder.attended_begins(ATTENDED).unwrap())
             }
-            false => drop(recorder.glance(|_| Vec::new()).unwrap()),
+            false => drop(recorder.glance().unwrap()),
         }
     }
     let session = if has_hooks { HOOKED } else { ATTENDED };

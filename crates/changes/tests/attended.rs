@@ -58,7 +58,7 @@ impl Lab {
 
     /// The sessions in whose turns a look has found something.
     fn glance(&mut self) -> Vec<u64> {
-        self.recorder.glance(|_| Vec::new()).unwrap().sessions
+        self.recorder.glance().unwrap().sessions
     }
 
     fn turns(&self) -> Vec<Turn> {
@@ -136,19 +136,19 @@ fn a_turn_ends_when_the_next_begins_when_it_is_quiet_and_when_the_agent_leaves()
     lab.glance();
     // Found as the next one begins, it was written before.
     lab.write("b", "first\n");
-    lab.recorder.attended_begins(AGENT, |_| Vec::new()).unwrap();
+    lab.recorder.attended_begins(AGENT).unwrap();
     lab.write("a", "second\n");
     assert_eq!(lab.glance(), [AGENT]);
     // It is not quiet while something changes.
     lab.write("b", "second\n");
     let glance = lab
         .recorder
-        .attended_is_quiet(AGENT, |_| Vec::new())
+        .attended_is_quiet(AGENT)
         .unwrap();
     assert_eq!(glance.sessions, [AGENT]);
     assert!(lab.turns()[1].ended.is_none());
     lab.recorder
-        .attended_is_quiet(AGENT, |_| Vec::new())
+        .attended_is_quiet(AGENT)
         .unwrap();
     let ended = lab.recorder.ended().unwrap();
     assert!(ended.number == 2 && ended.unseen == 2 && ended.is_without_hooks);
@@ -172,7 +172,7 @@ fn a_turn_in_which_all_was_undone_is_none() {
     lab.write("a", "a\r\n");
     lab.glance();
     lab.recorder
-        .attended_is_quiet(AGENT, |_| Vec::new())
+        .attended_is_quiet(AGENT)
         .unwrap();
     assert!(lab.turns().is_empty());
 }
@@ -196,7 +196,7 @@ fn what_a_person_saves_is_theirs_whenever_it_is_heard_of() {
     lab.write("both", "agent's\nboth\r\nmine\n");
     lab.recorder.saved(&path(&lab, "both")).unwrap();
     lab.recorder
-        .attended_is_quiet(AGENT, |_| Vec::new())
+        .attended_is_quiet(AGENT)
         .unwrap();
     assert_eq!(lab.changed(), turns(&[("opencode", &["both"])]));
     let turn = &lab.turns()[0];
@@ -265,8 +265,9 @@ fn what_a_person_has_accepted_is_known_as_accepted() {
     }
     let seen = lab.root.join("seen");
     let beside = fingerprint::of(Some(b"seen\r\n"));
-    let shown = |path: &Path| vec![beside.clone(); usize::from(path == seen)];
-    lab.recorder.glance(shown).unwrap();
+    let shown = move |path: &Path| vec![beside.clone(); usize::from(path == seen)];
+    lab.recorder.on_accepted(shown);
+    lab.recorder.glance().unwrap();
     lab.write("other", "new\n");
     lab.glance();
     let turn = &lab.turns()[0];
@@ -280,6 +281,7 @@ fn what_a_person_has_accepted_is_known_as_accepted() {
     ];
     assert_eq!(all, expected);
     // What it writes there next, nobody has seen.
+    lab.recorder.on_accepted(|_| Vec::new());
     lab.write("seen", "newer\n");
     lab.glance();
     let turn = &lab.turns()[0];
@@ -287,6 +289,32 @@ fn what_a_person_has_accepted_is_known_as_accepted() {
         turn.real_changes()
             .all(|it| it.state(None) == ChangeState::Unseen)
     );
+}
+
+/// Whatever comes sooner than the next look.
+#[test]
+fn what_was_accepted_is_known_as_accepted_to_whoever_finds_it() {
+    type Then = fn(&mut Recorder);
+    let all: [(&str, Then); 5] = [
+        ("it goes", |it| it.left(AGENT).unwrap()),
+        ("its hooks speak", |it| {
+            it.before(AGENT, "opencode", shell("1")).unwrap();
+        }),
+        ("another one comes", |it| {
+            it.attend(OTHER, "gemini").unwrap();
+        }),
+        ("the last view goes", |it| it.ends(true).unwrap()),
+        ("the last view is killed", |it| it.ends(false).unwrap()),
+    ];
+    for (what, then) in all {
+        let mut lab = Lab::new(&["seen"]);
+        let beside = fingerprint::of(Some(b"seen\r\n"));
+        lab.recorder.on_accepted(move |_| vec![beside.clone()]);
+        lab.write("seen", "new\n");
+        then(&mut lab.recorder);
+        let change = &lab.turns()[0].changes[0];
+        assert_eq!(change.state(None), ChangeState::Accepted, "{what}");
+    }
 }
 
 #[test]
@@ -306,7 +334,7 @@ fn beside_an_agent_with_hooks_each_change_is_listed_once() {
     let turn = &lab.turns()[1];
     assert_eq!(turn.changes[0].by, Author::Unclear);
     lab.recorder
-        .attended_is_quiet(AGENT, |_| Vec::new())
+        .attended_is_quiet(AGENT)
         .unwrap();
     lab.recorder.begin(HOOKED, "claude", "go").unwrap();
     lab.recorder.before(HOOKED, "claude", shell("2")).unwrap();
@@ -340,11 +368,11 @@ fn an_agent_whose_hooks_speak_is_recorded_by_them_from_then_on() {
     ];
     for speak in speaks {
         let mut lab = Lab::new(&["a", "b", "c"]);
-        lab.recorder.attended_begins(AGENT, |_| Vec::new()).unwrap();
+        lab.recorder.attended_begins(AGENT).unwrap();
         lab.write("a", "new\n");
         lab.glance();
         // And the turn of which the hooks tell.
-        lab.recorder.attended_begins(AGENT, |_| Vec::new()).unwrap();
+        lab.recorder.attended_begins(AGENT).unwrap();
         speak(&mut lab.recorder);
         lab.write("b", "new\n");
         lab.recorder.end(AGENT).unwrap();
@@ -369,7 +397,7 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
         // It tells the same in two ways.
         (
             |it| {
-                it.attended_begins(AGENT, |_| Vec::new()).unwrap();
+                it.attended_begins(AGENT).unwrap();
                 it.begin(AGENT, "opencode", "go").unwrap();
             },
             false,
@@ -384,7 +412,7 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
         lab.glance();
         // A quiet while.
         lab.recorder
-            .attended_is_quiet(AGENT, |_| Vec::new())
+            .attended_is_quiet(AGENT)
             .unwrap();
         lab.write("b", "new\n");
         speak(&mut lab.recorder);
@@ -486,7 +514,7 @@ fn that_something_has_changed_is_told_until_the_agent_has_gone() {
     lab.recorder.on_stir(move || {
         let _ = tell.lock().unwrap().send(());
     });
-    assert!(lab.recorder.glance(|_| Vec::new()).unwrap().is_watched);
+    assert!(lab.recorder.glance().unwrap().is_watched);
     stirred.recv_timeout(SOON).expect("what came before");
     lab.glance();
     lab.write("a", "new\n");

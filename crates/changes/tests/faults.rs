@@ -320,8 +320,8 @@ fn turns_wait_for_the_store() {
                     }
                 } else {
                     fs::write(lab.root.join(&name), text).unwrap();
-                    let _ = lab.recorder.glance(|_| Vec::new());
-                    let _ = lab.recorder.attended_is_quiet(SESSION, |_| Vec::new());
+                    let _ = lab.recorder.glance();
+                    let _ = lab.recorder.attended_is_quiet(SESSION);
                 }
                 for _ in 0..2 {
                     assert!(lab.recorder.problem().is_some(), "{case}");

@@ -274,17 +274,17 @@ fn what_the_system_does_not_tell_of_is_found_at_the_end_of_a_turn_without_hooks(
         recorder.left(SESSION).unwrap();
         recorder.attend(SESSION, "opencode").unwrap();
         fs::write(tree.root.join("new"), "new").unwrap();
-        recorder.glance(|_| Vec::new()).unwrap();
-        recorder.glance(|_| Vec::new()).unwrap();
+        recorder.glance().unwrap();
+        recorder.glance().unwrap();
         let write = linked_elsewhere(&tree);
         let turn = tree.store.numbers().unwrap().pop().unwrap();
         let looks = recorder.looks();
         write("evil");
-        recorder.glance(|_| Vec::new()).unwrap();
+        recorder.glance().unwrap();
         assert_eq!(recorder.looks(), looks, "{begins}");
         match begins {
-            true => recorder.attended_begins(SESSION, |_| Vec::new()).unwrap(),
-            false => recorder.attended_is_quiet(SESSION, |_| Vec::new()).unwrap(),
+            true => recorder.attended_begins(SESSION).unwrap(),
+            false => recorder.attended_is_quiet(SESSION).unwrap(),
         };
         let expected = ["new", "evil"].map(unclear);
         assert_eq!(texts_after(&tree, turn), expected, "{begins}");

@@ -90,7 +90,7 @@ impl Lab {
         if agent == Agent::WithoutHooks {
             self.recorder.attend(ATTENDED, "opencode").unwrap();
             work(self);
-            self.recorder.glance(|_| Vec::new()).unwrap();
+            self.recorder.glance().unwrap();
             self.recorder.left(ATTENDED).unwrap();
         } else {
             self.recorder.begin(HOOKED, "claude", "").unwrap();
@@ -1326,7 +1326,7 @@ fn a_file_that_is_exchanged_for_a_hard_link_is_not_written_through() {
                 let mut lab = Lab::new();
                 lab.write("f", old);
                 let file = lab.root.join("f");
-                lab.recorder.glance(|_| Vec::new()).unwrap();
+                lab.recorder.glance().unwrap();
                 let written = if way == "mode" { old } else { new };
                 let text = if way == "mode" { old } else { text };
                 let kept = lab
@@ -1560,7 +1560,7 @@ fn a_private_folder_that_was_opened_first_is_private_again() {
                 }
                 lab.shell(command);
                 match agent {
-                    Agent::WithoutHooks => drop(lab.recorder.glance(|_| Vec::new()).unwrap()),
+                    Agent::WithoutHooks => drop(lab.recorder.glance().unwrap()),
                     Agent::WithHooks => lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap(),
                 }
             }
@@ -1636,7 +1636,7 @@ fn a_private_folder_that_was_made_again_is_private_again() {
         lab.write("p/f", "old\n");
         lab.shell("chmod 700 p");
         let between = |lab: &mut Lab| match agent {
-            Agent::WithoutHooks => drop(lab.recorder.glance(|_| Vec::new()).unwrap()),
+            Agent::WithoutHooks => drop(lab.recorder.glance().unwrap()),
             Agent::WithHooks => lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap(),
         };
         match agent {

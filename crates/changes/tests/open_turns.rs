@@ -96,9 +96,9 @@ impl Lab {
             work(self);
             self.recorder.after(SESSION, &id, |_| Vec::new()).unwrap();
         } else {
-            self.recorder.glance(|_| Vec::new()).unwrap();
+            self.recorder.glance().unwrap();
             work(self);
-            self.recorder.glance(|_| Vec::new()).unwrap();
+            self.recorder.glance().unwrap();
         }
     }
 
@@ -254,7 +254,7 @@ fn what_an_agent_makes_of_a_file_later_as_a_person_had_before_is_its_change() {
     let mut labs = ALL_SIDES.map(|sides| Lab::new(false, sides));
     for lab in &mut labs {
         lab.recorder
-            .attended_is_quiet(SESSION, |_| Vec::new())
+            .attended_is_quiet(SESSION)
             .unwrap();
         lab.decide(Act::TakeBack);
         lab.write(lab.sides.1);

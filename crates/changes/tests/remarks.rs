@@ -36,7 +36,7 @@ fn call(recorder: &mut Recorder, has_hooks: bool, act: impl FnOnce()) {
         recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     } else {
         act();
-        recorder.glance(|_| Vec::new()).unwrap();
+        recorder.glance().unwrap();
     }
 }
 

@@ -33,8 +33,8 @@ fn turn(recorder: &mut Recorder, has_hooks: bool, work: impl FnOnce(&mut Recorde
     } else {
         recorder.attend(ATTENDED, "opencode").unwrap();
         work(recorder);
-        recorder.glance(|_| Vec::new()).unwrap();
-        recorder.attended_begins(ATTENDED, |_| Vec::new()).unwrap();
+        recorder.glance().unwrap();
+        recorder.attended_begins(ATTENDED).unwrap();
     }
 }
 
@@ -135,7 +135,7 @@ fn a_file_that_changes_all_the_time_does_not_fill_the_store() {
                         recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
                         recorder.before(HOOKED, "claude", shell("1")).unwrap();
                     }
-                    false => drop(recorder.glance(|_| Vec::new()).unwrap()),
+                    false => drop(recorder.glance().unwrap()),
                 }
             }
         });

@@ -779,7 +779,7 @@ fn whose_the_files_are_of_which_only_the_number_is_told() {
             for (name, text) in writes {
                 lab.write(name, text);
             }
-            lab.recorder.glance(|_| Vec::new()).unwrap();
+            lab.recorder.glance().unwrap();
         }
         let kept = lab.kept(1);
         let mut deciding = Deciding::new(&lab.store, &kept);

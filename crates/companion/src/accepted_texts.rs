@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use pillion_discovery::real_path;
+use pillion_system::lock;
 use pillion_text::fingerprint;
 use pillion_view::Original;
 
@@ -14,15 +15,17 @@ use crate::written::{Accepted, Fingerprints, Found};
 /// The number of accepted texts that are remembered.
 const MAX_TEXTS: usize = 64;
 
-/// The texts that were accepted last, the latest first.
-#[derive(Debug, Default)]
-pub(crate) struct AcceptedTexts(VecDeque<AcceptedText>);
+/// The texts that were accepted last, the latest first. All copies are the same.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct AcceptedTexts(Arc<Mutex<VecDeque<AcceptedText>>>);
 
 /// A text that was accepted, by its fingerprints.
 #[derive(Debug, Clone)]
 pub(crate) struct AcceptedText {
     /// As the agent spells it.
     file_path: String,
+    /// The file's real path, once somebody has asked.
+    real_path: OnceLock<PathBuf>,
     /// The text, and those of this file that were accepted before it, the latest first.
     steps: Vec<Step>,
 }
@@ -42,10 +45,10 @@ struct Step {
 
 impl AcceptedTexts {
     /// The person accepted a text that an agent will write.
-    pub(crate) fn accepted(&mut self, accepted: &Accepted) {
-        let file_path = &accepted.file_path;
-        let former = self.0.iter().position(|it| it.file_path == *file_path);
-        let former = former.and_then(|at| self.0.remove(at));
+    pub(crate) fn accepted(&self, accepted: &Accepted) {
+        let (mut texts, file_path) = (lock(&self.0), &accepted.file_path);
+        let former = texts.iter().position(|it| it.file_path == *file_path);
+        let former = former.and_then(|at| texts.remove(at));
         let mut steps = former.map_or_else(Vec::new, |it| it.steps);
         steps.truncate(MAX_TEXTS - 1);
         let step = Step {
@@ -55,16 +58,26 @@ impl AcceptedTexts {
             told: Arc::clone(&accepted.told),
         };
         steps.insert(0, step);
-        self.0.truncate(MAX_TEXTS - 1);
-        self.0.push_front(AcceptedText {
+        texts.truncate(MAX_TEXTS - 1);
+        texts.push_front(AcceptedText {
             file_path: file_path.clone(),
+            real_path: OnceLock::new(),
             steps,
         });
     }
 
     /// Returns the texts, to compare a file with.
     pub(crate) fn all(&self) -> Vec<AcceptedText> {
-        self.0.iter().cloned().collect()
+        lock(&self.0).iter().cloned().collect()
+    }
+
+    /// As [`AcceptedText::written_to`], of whatever was accepted for this file by now. Waits for the disk.
+    pub(crate) fn written_to(&self, path: &Path) -> Vec<String> {
+        let may_be = |it: &&AcceptedText| it.real_path.get().is_none_or(|it| it == path);
+        // Nothing waits for the disk while others wait for this.
+        let texts: Vec<_> = lock(&self.0).iter().filter(may_be).cloned().collect();
+        let of_file = texts.iter().filter(|it| it.real_path() == path);
+        of_file.flat_map(|it| it.written_to(path)).collect()
     }
 }
 
@@ -115,8 +128,9 @@ impl AcceptedText {
     }
 
     /// Returns the file's real path. Waits for the disk.
-    pub(crate) fn real_path(&self) -> PathBuf {
-        real_path(Path::new(&self.file_path))
+    pub(crate) fn real_path(&self) -> &Path {
+        let found = || real_path(Path::new(&self.file_path));
+        self.real_path.get_or_init(found)
     }
 
     /// Returns the step whose text this file has, of those that the agent may write now: the latest, and earlier ones of which
@@ -194,7 +208,7 @@ mod tests {
         let folder = real_path(folder.path());
         let (file, link) = (folder.join("a"), folder.join("link"));
         std::os::unix::fs::symlink("a", &link).unwrap();
-        let mut remembered = AcceptedTexts::default();
+        let remembered = AcceptedTexts::default();
         remembered.accepted(&accepted(&file, "before", None));
         remembered.accepted(&accepted(&link, "x\r\n", Some("x\n")));
         remembered.accepted(&accepted(&folder.join("b"), "y", None));
@@ -223,7 +237,7 @@ mod tests {
     fn what_was_accepted_is_written_once() {
         let folder = tempfile::tempdir().unwrap();
         let file = real_path(folder.path()).join("a");
-        let mut remembered = AcceptedTexts::default();
+        let remembered = AcceptedTexts::default();
         let writes = |remembered: &AcceptedTexts, text: &str| {
             std::fs::write(&file, text).unwrap();
             let texts = remembered.all();
@@ -259,7 +273,7 @@ mod tests {
                 over: over.clone(),
                 ..second
             };
-            let mut remembered = AcceptedTexts::default();
+            let remembered = AcceptedTexts::default();
             remembered.accepted(&first);
             remembered.accepted(&second);
             let texts = remembered.all();
@@ -293,7 +307,7 @@ mod tests {
                 &["three", "by a shell"],
             ),
         ] {
-            let mut remembered = AcceptedTexts::default();
+            let remembered = AcceptedTexts::default();
             for (beside, text) in shown {
                 remembered.accepted(&Accepted {
                     shown_beside: Some(of(beside)),
@@ -313,7 +327,7 @@ mod tests {
         let file = real_path(folder.path()).join("a");
         for (there, expected) in [("other", Found::Refused), ("x", Found::Accepted)] {
             let accepted = accepted(&file, "x", None);
-            let mut remembered = AcceptedTexts::default();
+            let remembered = AcceptedTexts::default();
             remembered.accepted(&accepted);
             std::fs::write(&file, there).unwrap();
             remembered.all()[0].call_failed(&file);
@@ -323,7 +337,7 @@ mod tests {
 
     #[test]
     fn no_more_texts_are_remembered_than_a_review_may_have() {
-        let mut remembered = AcceptedTexts::default();
+        let remembered = AcceptedTexts::default();
         for number in 0..3 * MAX_TEXTS {
             let path = format!("/{number}");
             for _ in 0..2 {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use pillion_changes::Store;
+use pillion_changes::{Store, has_git_written};
 use pillion_protocol::{Dialect, File, Proposer};
 use pillion_view::{Answering, Compares, Decide, ProposalKey};
 use tokio::time::timeout;
@@ -149,7 +149,7 @@ impl FileChecks {
         });
     }
 
-    /// Looks whether an agent wrote what was saved, or Pillion to take something back, for an [`Event::SavedByPerson`] if
+    /// Looks whether an agent wrote what was saved, or Pillion to take something back, or git, for an [`Event::SavedByPerson`] if
     /// not. None comes of a disk that hangs.
     pub(crate) fn check_saved(
         &self,
@@ -164,6 +164,7 @@ impl FileChecks {
                 let path = Path::new(&path);
                 accepted.iter().any(|text| text.is_in(path))
                     || store.is_some_and(|it| it.has_written(path))
+                    || has_git_written(path)
             };
             if threads.run(is_anothers).await == Some(false) {
                 let _ = events.send(Event::SavedByPerson(file));

@@ -17,7 +17,7 @@ use pillion_view::{Diff, DiffId, EndedTurn, ProposalKey};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::accepted_texts::{AcceptedText, AcceptedTexts};
+use crate::accepted_texts::AcceptedTexts;
 use crate::agent::{Look, Record};
 use crate::event::{Event, Events, Kept};
 use crate::ids::ViewId;
@@ -101,7 +101,7 @@ impl Recording {
         port: u16,
         events: Events,
     ) -> Self {
-        let is_contradicted = Arc::default();
+        let (is_contradicted, accepted_texts) = (Arc::default(), AcceptedTexts::default());
         let is_turned_off = environment.as_ref().is_some_and(|it| !is_on(it));
         let state_dir = { environment.as_ref() }.and_then(Environment::user_state_dir);
         let (worker, problem) = match environment.filter(is_on) {
@@ -111,6 +111,7 @@ impl Recording {
                 roots,
                 events.clone(),
                 Arc::clone(&is_contradicted),
+                accepted_texts.clone(),
             ) {
                 Ok(worker) => (Some(worker), None),
                 Err(problem) => (None, Some(problem)),
@@ -123,7 +124,7 @@ impl Recording {
             count: first_session(port),
             is_stuck: Arc::default(),
             is_contradicted,
-            accepted_texts: AcceptedTexts::default(),
+            accepted_texts,
             waiting: Arc::default(),
             kept: Kept {
                 problem,
@@ -245,12 +246,10 @@ impl Recording {
                 _ => it.left(session),
             });
         }
-        let (session, accepted) = (self.number(session), self.accepted_texts.all());
+        let session = self.number(session);
         match record {
             Record::Attend => self.glance_with(move |it| it.attend(session, agent)),
-            Record::Begins => {
-                self.glance_with(move |it| it.attended_begins(session, seen_from(accepted)));
-            }
+            Record::Begins => self.glance_with(move |it| it.attended_begins(session)),
             _ => self.keep(move |it| {
                 it.attended_is_heard(session);
                 Ok(())
@@ -260,12 +259,11 @@ impl Recording {
 
     /// Looks for what has changed, for agents without hooks.
     pub(crate) fn look(&mut self, look: Look) {
-        let accepted = self.accepted_texts.all();
         match look {
-            Look::Now => self.glance_with(move |it| it.glance(seen_from(accepted))),
+            Look::Now => self.glance_with(Recorder::glance),
             Look::AtEnd(session) => {
                 let session = self.number(&session);
-                self.glance_with(move |it| it.attended_is_quiet(session, seen_from(accepted)));
+                self.glance_with(move |it| it.attended_is_quiet(session));
             }
         }
     }
@@ -338,7 +336,10 @@ impl Recording {
                     .find(|it| it.real_path() == path)?
                     .gone_on_from(path)
             });
-            recorder.after(session, &id, seen_from(accepted))
+            recorder.after(session, &id, |path| {
+                let of_file = accepted.iter().filter(|it| it.real_path() == path);
+                of_file.flat_map(|it| it.written_to(path)).collect()
+            })
         });
     }
 
@@ -616,18 +617,6 @@ impl Recording {
     }
 }
 
-/// Tells from which texts on a person has seen what was written to a file, if that is one of these. Waits for the disk.
-fn seen_from(accepted: Vec<AcceptedText>) -> impl Fn(&Path) -> Vec<String> {
-    let accepted = accepted.into_iter().map(|text| (text.real_path(), text));
-    let accepted: Vec<_> = accepted.collect();
-    move |path| {
-        let of_file = accepted.iter().filter(|(file, _)| file == path);
-        of_file
-            .flat_map(|(_, text)| text.written_to(path))
-            .collect()
-    }
-}
-
 /// Returns true if this companion knows the agent's session of a turn.
 pub fn knows_session(companion: &CompanionState, turn: &Turn) -> bool {
     companion.pid == turn.watcher
@@ -662,6 +651,7 @@ fn open(
     roots: &[PathBuf],
     events: Events,
     is_contradicted: Arc<AtomicBool>,
+    accepted_texts: AcceptedTexts,
 ) -> Result<Worker<Job>, String> {
     let store = Store::of(environment).map_err(|error| error.to_string())?;
     let mut recorder = Recorder::new(store.clone(), roots, own_folders(environment));
@@ -669,6 +659,7 @@ fn open(
     recorder.on_stir(move || {
         let _ = stirred.send(Event::Stirred);
     });
+    recorder.on_accepted(move |path| accepted_texts.written_to(path));
     let ended = events.clone();
     recorder.on_left_behind_ended(move |session| {
         let _ = ended.send(Event::LeftBehindEnded(session));

@@ -19,6 +19,9 @@ use crate::turn::Turn;
 /// Is called when something may have changed.
 pub(super) type Stirred = Arc<dyn Fn() + Send + Sync>;
 
+/// Tells from which texts on a person has seen what is in a file now, before it was written, by their fingerprints; none if they have not.
+pub(super) type SeenFrom = Arc<dyn Fn(&Path) -> Vec<String> + Send + Sync>;
+
 /// So long after a glance has found a change, an editor may still say that its person has saved it.
 const LATE: Duration = Duration::from_secs(5);
 
@@ -45,10 +48,19 @@ impl Recorder {
         self.watch = None;
     }
 
+    /// `seen_from` tells from which texts on a person has seen what is in a file now, whoever has looked at it: it is asked of what changes
+    /// without a call, or until the agent goes.
+    pub fn on_accepted(
+        &mut self,
+        seen_from: impl Fn(&Path) -> Vec<String> + Send + Sync + 'static,
+    ) {
+        self.seen_from = Arc::new(seen_from);
+    }
+
     /// An agent is there that runs no hooks of ours: what changes from now on may be its work.
     pub fn attend(&mut self, session: u64, agent: &str) -> Result<Glance, StoreError> {
         let is_here = self.sessions.contains_key(&session);
-        let glance = self.glance_at(Extent::All, |_| Vec::new())?;
+        let glance = self.glance_at(Extent::All)?;
         if is_here {
             return Ok(glance);
         }
@@ -74,12 +86,8 @@ impl Recorder {
     }
 
     /// An agent without hooks begins a turn, and does not wait for this.
-    pub fn attended_begins(
-        &mut self,
-        session: u64,
-        seen_from: impl Fn(&Path) -> Vec<String>,
-    ) -> Result<Glance, StoreError> {
-        let glance = self.glance_at(Extent::All, seen_from)?;
+    pub fn attended_begins(&mut self, session: u64) -> Result<Glance, StoreError> {
+        let glance = self.glance_at(Extent::All)?;
         if self.is_attended(session) {
             self.close(session);
             self.attended_is_heard(session);
@@ -141,12 +149,8 @@ impl Recorder {
     }
 
     /// Nothing has changed for a while: the turn of an agent without hooks is over.
-    pub fn attended_is_quiet(
-        &mut self,
-        session: u64,
-        seen_from: impl Fn(&Path) -> Vec<String>,
-    ) -> Result<Glance, StoreError> {
-        let glance = self.glance_at(Extent::All, seen_from)?;
+    pub fn attended_is_quiet(&mut self, session: u64) -> Result<Glance, StoreError> {
+        let glance = self.glance_at(Extent::All)?;
         // If something has changed just now, it goes on.
         if self.is_attended(session) && !glance.sessions.contains(&session) {
             self.close(session);
@@ -156,11 +160,8 @@ impl Recorder {
     }
 
     /// Looks at everything for agents without hooks, in the middle of a turn.
-    pub fn glance(
-        &mut self,
-        seen_from: impl Fn(&Path) -> Vec<String>,
-    ) -> Result<Glance, StoreError> {
-        self.glance_at(Extent::Told, seen_from)
+    pub fn glance(&mut self) -> Result<Glance, StoreError> {
+        self.glance_at(Extent::Told)
     }
 
     /// The files that have changed, in the middle of a turn: an editor may still say that its person has saved one.
@@ -174,32 +175,15 @@ impl Recorder {
         found
     }
 
-    fn glance_at(
-        &mut self,
-        extent: Extent,
-        seen_from: impl Fn(&Path) -> Vec<String>,
-    ) -> Result<Glance, StoreError> {
+    fn glance_at(&mut self, extent: Extent) -> Result<Glance, StoreError> {
         let (began, now) = (Instant::now(), clock::now_ms());
         let found = self.unsaved_differences(extent);
         let files: HashSet<PathBuf> = found.iter().map(|it| it.path.clone()).collect();
         let has_found = !found.is_empty();
         let has_found = self.found_all(found, now) || has_found;
-        let (mut sessions, mut changed) = (Vec::new(), Vec::new());
-        for (number, session) in &mut self.sessions {
-            let fresh = session
-                .attended
-                .as_mut()
-                .map(|it| std::mem::take(&mut it.fresh));
-            let fresh = fresh.unwrap_or_default();
-            if fresh.is_empty() {
-                continue;
-            }
-            sessions.push(*number);
-            changed.extend(fresh.into_iter().map(|path| (*number, path)));
-        }
-        for (session, path) in changed {
-            self.accept(session, &path, &seen_from);
-        }
+        let numbers: Vec<u64> = self.sessions.keys().copied().collect();
+        let has_fresh = |it: &u64| self.accept_found(*it, &[]);
+        let sessions: Vec<u64> = numbers.into_iter().filter(has_fresh).collect();
         let is_news = !files.is_subset(&self.glanced);
         self.glanced = files;
         if has_found || !sessions.is_empty() {
@@ -212,6 +196,27 @@ impl Recorder {
             sessions,
             is_news,
         })
+    }
+
+    /// Looks at everything for sessions that are over.
+    pub(super) fn look_at_end(&mut self, sessions: &[u64]) {
+        let changed = self.look(Extent::All);
+        for session in sessions {
+            self.accept_found(*session, &changed);
+        }
+    }
+
+    /// Of these files, and of what was found for an agent without hooks since this was asked last, a person may have accepted what
+    /// stands there. Returns true if there was something of the latter.
+    fn accept_found(&mut self, number: u64, files: &[PathBuf]) -> bool {
+        let session = self.sessions.get_mut(&number);
+        let attended = session.and_then(|it| it.attended.as_mut());
+        let fresh = attended.map_or_else(Vec::new, |it| std::mem::take(&mut it.fresh));
+        let seen_from = Arc::clone(&self.seen_from);
+        for path in fresh.iter().chain(files) {
+            self.accept(number, path, &*seen_from);
+        }
+        !fresh.is_empty()
     }
 
     /// Returns true if this is the session of an agent without hooks.

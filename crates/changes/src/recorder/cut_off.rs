@@ -99,7 +99,7 @@ impl Recorder {
     pub fn ends(&mut self, is_by_person: bool) -> Result<(), StoreError> {
         let numbers: Vec<u64> = self.sessions.keys().copied().collect();
         if !numbers.is_empty() {
-            self.look(Extent::All);
+            self.look_at_end(&numbers);
         }
         if is_by_person {
             numbers.into_iter().for_each(|it| self.close(it));

@@ -1000,6 +1000,40 @@ fn pillions_own_program_in_the_place_of_the_hub_decides_nothing() {
     asked.expect_denied("where Pillion's own process should");
 }
 
+/// Where another program has put its own lock in the place of the living hub's, nobody asks the one or the other; the hub is there again
+/// once that is gone.
+#[cfg(target_os = "linux")]
+#[test]
+fn who_replaces_the_lock_of_the_hub_decides_nothing() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let call = edit(&sandbox, &path, "two", "zwei");
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    let socket = state::list(&sandbox.environment()).remove(0).address;
+    let lock = socket.unwrap().path().with_extension("lock");
+    assert!(lock.exists(), "{}", lock.display());
+    let aside = lock.with_extension("other");
+    let other = fs::File::create(&aside).unwrap();
+    other.lock().unwrap();
+    fs::rename(&aside, &lock).unwrap();
+    let asked = Hook::call(&sandbox, &["claude"], &call).answer();
+    asked.expect_denied("where Pillion's own process should");
+    assert_ne!(sandbox.run(["diffs"]).code, Some(0));
+    fs::remove_file(&lock).unwrap();
+    drop(other);
+    let started = Instant::now();
+    while connect_to_hub(&sandbox.environment()).is_none()
+        || sandbox.run(["diffs"]).code != Some(0)
+    {
+        assert!(started.elapsed() < SOON, "the hub does not come back");
+        pause(started);
+    }
+    let hook = Hook::call(&sandbox, &["claude"], &call);
+    let proposal = number(&pending(&sandbox, 1)[0]);
+    sandbox.run(["reject", &proposal]).expect(0);
+    hook.answer().expect_denied("rejected");
+}
+
 /// A file that is full, one that is closed, and the null device.
 #[test]
 fn a_denial_that_nobody_can_read_blocks_the_call() {
