@@ -262,7 +262,10 @@ mod tests {
         let file = root.join("inner/file");
         for (command, expected) in [
             ("git init -q; mkdir inner; echo one > inner/file", false),
-            ("git add .; git commit -qm one; echo mine > inner/file", false),
+            (
+                "git add .; git commit -qm one; echo mine > inner/file",
+                false,
+            ),
             ("git stash -q", true),
             ("echo mine > inner/file", false),
             ("git checkout -q inner/file", true),

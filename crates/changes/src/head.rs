@@ -1,6 +1,6 @@
 //! The commit that git's HEAD names in a work tree, and what has moved it, by the log of HEAD that git writes. A commit moves it, too, and
 //! changes no file; a checkout, a reset, a stash write the files of another commit. Nothing here reads an object; git is asked which untracked
-//! files a stash has put away.
+//! files a stash has put away, and when Jujutsu's commits were made.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -131,11 +131,12 @@ impl Head {
         })
     }
 
-    /// What has moved it here from where it was before, and written files; none if nothing has. `indexes` are those before and now.
+    /// What has moved it here from where it was before, and written files; none if nothing has. `since` is when it was there, in seconds since
+    /// 1970; `indexes` are those before and now.
     /// Waits for the disk.
     pub fn moved_from(
         &self,
-        before: &Self,
+        (before, since): (&Self, u64),
         work_tree: &Path,
         indexes: [&Index; 2],
     ) -> Option<Move> {
@@ -170,6 +171,11 @@ impl Head {
             None => return None,
         };
         let last = writing.next_back().unwrap_or(first);
+        // Jujutsu says the same of whatever moves it.
+        let ends = [first.old, last.new];
+        if self.is_jj && git::was_committed_since(work_tree, ends, since) {
+            return None;
+        }
         // What was committed since is not what it was moved to.
         let is_back = steps.first().map(|it| it.old) == steps.last().map(|it| it.new);
         let is_elsewhere = first.old != last.new && !is_back;

@@ -437,7 +437,7 @@ impl Table {
         };
         let built = self.last.found.built.iter();
         self.last.new_built = built.filter(is_new).cloned().collect();
-        let (moves, may_be_unstashed) = self.note_heads(&repositories);
+        let (moves, may_be_unstashed) = self.note_heads(&repositories, former.at.as_secs());
         if !self.is_filled {
             self.fill(changed, &repositories, now);
             return Vec::new();
@@ -520,9 +520,9 @@ impl Table {
         }
     }
 
-    /// Notes where HEAD is in these work trees. Returns how it was moved and files were written, and whether something may have come
+    /// Notes where HEAD is in these work trees, which were looked at before at this time. Returns how it was moved and files were written, and whether something may have come
     /// out of a stash.
-    fn note_heads(&mut self, work_trees: &[PathBuf]) -> (Vec<Move>, bool) {
+    fn note_heads(&mut self, work_trees: &[PathBuf], since: u64) -> (Vec<Move>, bool) {
         let before = std::mem::take(&mut self.heads);
         let (mut moves, mut may_be_unstashed) = (Vec::new(), false);
         for tree in work_trees {
@@ -532,7 +532,7 @@ impl Table {
             let former = before.get(tree);
             let index = head.index(tree, former.map(|(_, it)| it));
             if let Some((was, then)) = former {
-                moves.extend(head.moved_from(was, tree, [then, &index]));
+                moves.extend(head.moved_from((was, since), tree, [then, &index]));
                 may_be_unstashed |= was.has_stash();
             }
             self.heads.insert(tree.clone(), (head, index));

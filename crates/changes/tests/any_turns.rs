@@ -83,9 +83,7 @@ fn check(steps: &[Step], kind: Kind) -> Result<(), String> {
         part.iter().for_each(|step| step.act(&tree.root));
         match has_hooks {
             true => recorder.after(HOOKED, &id, |_| Vec::new()).unwrap(),
-            false if has_two_turns => {
-                drop(recorder.attended_begins(ATTENDED).unwrap())
-            }
+            false if has_two_turns => drop(recorder.attended_begins(ATTENDED).unwrap()),
             false => drop(recorder.glance().unwrap()),
         }
     }

@@ -141,15 +141,10 @@ fn a_turn_ends_when_the_next_begins_when_it_is_quiet_and_when_the_agent_leaves()
     assert_eq!(lab.glance(), [AGENT]);
     // It is not quiet while something changes.
     lab.write("b", "second\n");
-    let glance = lab
-        .recorder
-        .attended_is_quiet(AGENT)
-        .unwrap();
+    let glance = lab.recorder.attended_is_quiet(AGENT).unwrap();
     assert_eq!(glance.sessions, [AGENT]);
     assert!(lab.turns()[1].ended.is_none());
-    lab.recorder
-        .attended_is_quiet(AGENT)
-        .unwrap();
+    lab.recorder.attended_is_quiet(AGENT).unwrap();
     let ended = lab.recorder.ended().unwrap();
     assert!(ended.number == 2 && ended.unseen == 2 && ended.is_without_hooks);
     lab.write("a", "third\n");
@@ -171,9 +166,7 @@ fn a_turn_in_which_all_was_undone_is_none() {
     lab.glance();
     lab.write("a", "a\r\n");
     lab.glance();
-    lab.recorder
-        .attended_is_quiet(AGENT)
-        .unwrap();
+    lab.recorder.attended_is_quiet(AGENT).unwrap();
     assert!(lab.turns().is_empty());
 }
 
@@ -195,9 +188,7 @@ fn what_a_person_saves_is_theirs_whenever_it_is_heard_of() {
     lab.glance();
     lab.write("both", "agent's\nboth\r\nmine\n");
     lab.recorder.saved(&path(&lab, "both")).unwrap();
-    lab.recorder
-        .attended_is_quiet(AGENT)
-        .unwrap();
+    lab.recorder.attended_is_quiet(AGENT).unwrap();
     assert_eq!(lab.changed(), turns(&[("opencode", &["both"])]));
     let turn = &lab.turns()[0];
     let change = turn.real_changes().next().unwrap();
@@ -333,9 +324,7 @@ fn beside_an_agent_with_hooks_each_change_is_listed_once() {
     // The other one was at work, so that nobody can tell.
     let turn = &lab.turns()[1];
     assert_eq!(turn.changes[0].by, Author::Unclear);
-    lab.recorder
-        .attended_is_quiet(AGENT)
-        .unwrap();
+    lab.recorder.attended_is_quiet(AGENT).unwrap();
     lab.recorder.begin(HOOKED, "claude", "go").unwrap();
     lab.recorder.before(HOOKED, "claude", shell("2")).unwrap();
     lab.write("d", "by its call\n");
@@ -411,9 +400,7 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
         lab.write("a", "new\n");
         lab.glance();
         // A quiet while.
-        lab.recorder
-            .attended_is_quiet(AGENT)
-            .unwrap();
+        lab.recorder.attended_is_quiet(AGENT).unwrap();
         lab.write("b", "new\n");
         speak(&mut lab.recorder);
         let without = lab.turns().into_iter().filter(|it| it.is_without_hooks);

@@ -253,9 +253,7 @@ fn what_a_person_saves_in_a_file_after_that_hides_no_change() {
 fn what_an_agent_makes_of_a_file_later_as_a_person_had_before_is_its_change() {
     let mut labs = ALL_SIDES.map(|sides| Lab::new(false, sides));
     for lab in &mut labs {
-        lab.recorder
-            .attended_is_quiet(SESSION)
-            .unwrap();
+        lab.recorder.attended_is_quiet(SESSION).unwrap();
         lab.decide(Act::TakeBack);
         lab.write(lab.sides.1);
     }

@@ -602,11 +602,11 @@ fn what_is_said_of_a_turn_of_which_nothing_else_is_left_can_be_dismissed() {
     }
 }
 
-/// A commit of what an earlier call has written moves HEAD, and no file comes with that. What one command has changed and committed
-/// cannot be told from what it brought here.
+/// What is committed in the command that has changed it is the agent's, as what an earlier call has written. What came with a commit
+/// that was there before, also with one on top of this one, is not.
 #[test]
-fn a_commit_of_jujutsus_is_said_if_files_have_changed_in_the_same_command() {
-    for is_at_once in [false, true] {
+fn a_commit_of_jujutsus_is_said_if_files_have_come_with_it() {
+    for (is_at_once, is_new) in [(false, true), (true, true), (true, false)] {
         let tree = repository(false);
         fs::create_dir(tree.root.join(".jj")).unwrap();
         let mut recorder = recorder(&tree.store, &tree.root);
@@ -615,21 +615,22 @@ fn a_commit_of_jujutsus_is_said_if_files_have_changed_in_the_same_command() {
         if !is_at_once {
             call(&mut recorder, true, edit);
         }
+        let at = if is_new { "" } else { "2001-02-03T04:05:06Z" };
+        // What Jujutsu writes into the log.
+        let commit = format!(
+            "git add a; new=$(GIT_COMMITTER_DATE={at} git -c user.name=a -c user.email=a@b commit-tree -p HEAD -m 3 $(git write-tree)); \
+             git update-ref -m 'export from jj' HEAD $new"
+        );
         call(&mut recorder, true, || {
             if is_at_once {
                 edit();
             }
-            // What Jujutsu writes into the log.
-            shell_does(
-                &tree,
-                "git add a; new=$(git -c user.name=a -c user.email=a@b commit-tree -p HEAD -m 3 $(git write-tree)); \
-                 git update-ref -m 'export from jj' HEAD $new",
-            );
+            shell_does(&tree, &commit);
         });
-        assert_eq!(remarks(&tree).len(), usize::from(is_at_once));
+        assert_eq!(remarks(&tree).len(), usize::from(!is_new));
         let kept = Kept::read(&tree.store, 1).unwrap();
         let by_head: Vec<_> = kept.turn.changes.iter().map(|it| it.is_by_head).collect();
-        assert_eq!(by_head, [is_at_once]);
+        assert_eq!(by_head, [!is_new]);
     }
 }
 

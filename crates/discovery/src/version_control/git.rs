@@ -29,7 +29,8 @@ pub fn command(folder: &Path) -> Command {
     LEADING.iter().for_each(|it| {
         git.env_remove(it);
     });
-    git.env("LC_ALL", "C").arg("-C").arg(folder);
+    git.env("LC_ALL", "C").env("GIT_NO_LAZY_FETCH", "1");
+    git.arg("-C").arg(folder);
     git.args(["-c", "core.fsmonitor=false"]);
     git
 }
@@ -83,6 +84,20 @@ pub fn untracked_in_stash(top: &Path) -> Vec<PathBuf> {
     let told = told.unwrap_or_default();
     let names = told.split(|byte| *byte == 0).filter(|it| !it.is_empty());
     names.map(|it| top.join(path(it.to_vec()))).collect()
+}
+
+/// Returns true if commits alone lead from the one to the other, and all of them were made since this time, in seconds since 1970. Blocking.
+pub fn was_committed_since(top: &Path, [old, new]: [&str; 2], since: u64) -> bool {
+    let mut git = command(top);
+    let range = format!("{old}...{new}");
+    git.args(["rev-list", "--left-right", "--timestamp", &range]);
+    let told = child::run(&mut git, Group::Own, LIMIT).map(|it| it.out);
+    let told = told.unwrap_or_default();
+    let is_since = |line: &str| {
+        let at = line.split_once(" >").and_then(|(at, _)| at.parse().ok());
+        at.is_some_and(|at: u64| at >= since)
+    };
+    !told.is_empty() && String::from_utf8_lossy(&told).lines().all(is_since)
 }
 
 /// Settings that name files or folders; none if there are none.

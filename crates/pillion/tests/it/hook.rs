@@ -1022,8 +1022,7 @@ fn who_replaces_the_lock_of_the_hub_decides_nothing() {
     fs::remove_file(&lock).unwrap();
     drop(other);
     let started = Instant::now();
-    while connect_to_hub(&sandbox.environment()).is_none()
-        || sandbox.run(["diffs"]).code != Some(0)
+    while connect_to_hub(&sandbox.environment()).is_none() || sandbox.run(["diffs"]).code != Some(0)
     {
         assert!(started.elapsed() < SOON, "the hub does not come back");
         pause(started);
