@@ -52,12 +52,8 @@ pub fn has_git_written(path: &Path) -> bool {
     };
     let mut folders = path.ancestors().skip(1);
     let index = folders.find_map(|it| Some(Index::of(it, &GitFolders::of(it)?)));
-    let mut is_clean = false;
-    if let Some(index) = index {
-        let is_it = |facts: &[u8]| Tracked::of(facts).is_some_and(|it| it.is_clean(&stat));
-        index.each(|facts, of| is_clean |= of == path && is_it(facts));
-    }
-    is_clean
+    let tracked = index.and_then(|it| it.tracked().remove(path));
+    tracked.is_some_and(|it| it.is_clean(&stat))
 }
 
 /// The index of a work tree as it was read.

@@ -66,26 +66,31 @@ impl AcceptedTexts {
         });
     }
 
-    /// Returns the texts, to compare a file with.
-    pub(crate) fn all(&self) -> Vec<AcceptedText> {
-        lock(&self.0).iter().cloned().collect()
+    /// Returns a copy that knows nothing of what is accepted later.
+    pub(crate) fn until_now(&self) -> Self {
+        Self(Arc::new(Mutex::new(lock(&self.0).clone())))
     }
 
-    /// As [`AcceptedText::written_to`], of whatever was accepted for this file by now. Waits for the disk.
-    pub(crate) fn written_to(&self, path: &Path) -> Vec<String> {
+    /// Returns what was accepted for the file at this real path, by any name, the latest first. Waits for the disk.
+    pub(crate) fn of(&self, path: &Path) -> Vec<AcceptedText> {
         let may_be = |it: &&AcceptedText| it.real_path.get().is_none_or(|it| it == path);
         // Nothing waits for the disk while others wait for this.
-        let texts: Vec<_> = lock(&self.0).iter().filter(may_be).cloned().collect();
-        let of_file = texts.iter().filter(|it| it.real_path() == path);
-        of_file.flat_map(|it| it.written_to(path)).collect()
+        let mut texts: Vec<_> = lock(&self.0).iter().filter(may_be).cloned().collect();
+        texts.retain(|it| it.real_path() == path);
+        texts
+    }
+
+    /// As [`AcceptedText::written_to`], of what was accepted for this file. Waits for the disk.
+    pub(crate) fn written_to(&self, path: &Path) -> Vec<String> {
+        let of_file = self.of(path);
+        of_file.iter().flat_map(|it| it.written_to(path)).collect()
     }
 }
 
 impl AcceptedText {
-    /// Returns true if the file at this real path is the one, and has the text. A file that is gone has the text of one that is
-    /// to be deleted. Waits for the disk.
+    /// Returns true if its file has the text. A file that is gone has the text of one that is to be deleted. Waits for the disk.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
-        self.real_path() == path && self.step_in(path) == Some(0)
+        self.step_in(path) == Some(0)
     }
 
     /// If an agent has now written to this file what was accepted: the fingerprints of the texts from which on the person has
@@ -128,7 +133,7 @@ impl AcceptedText {
     }
 
     /// Returns the file's real path. Waits for the disk.
-    pub(crate) fn real_path(&self) -> &Path {
+    fn real_path(&self) -> &Path {
         let found = || real_path(Path::new(&self.file_path));
         self.real_path.get_or_init(found)
     }
@@ -214,7 +219,7 @@ mod tests {
         remembered.accepted(&accepted(&folder.join("b"), "y", None));
         let is_agents = |text: &[u8]| {
             std::fs::write(&file, text).unwrap();
-            let texts = remembered.all();
+            let texts = remembered.of(&file);
             texts.iter().any(|text| text.is_in(&file))
         };
         let utf_16: Vec<u8> = "\u{feff}x\n"
@@ -240,7 +245,7 @@ mod tests {
         let remembered = AcceptedTexts::default();
         let writes = |remembered: &AcceptedTexts, text: &str| {
             std::fs::write(&file, text).unwrap();
-            let texts = remembered.all();
+            let texts = remembered.of(&file);
             texts.iter().any(|it| !it.written_to(&file).is_empty())
         };
         remembered.accepted(&accepted(&file, "x", None));
@@ -248,7 +253,7 @@ mod tests {
         assert!(writes(&remembered, "x"));
         assert!(!writes(&remembered, "mine"));
         assert!(!writes(&remembered, "x"), "over the person's");
-        let texts = remembered.all();
+        let texts = remembered.of(&file);
         assert!(texts[0].is_in(&file), "it is no person's all the same");
         remembered.accepted(&accepted(&file, "x", None));
         assert!(writes(&remembered, "x"), "accepted again");
@@ -276,7 +281,7 @@ mod tests {
             let remembered = AcceptedTexts::default();
             remembered.accepted(&first);
             remembered.accepted(&second);
-            let texts = remembered.all();
+            let texts = remembered.of(&file);
             std::fs::write(&file, "one").unwrap();
             assert!(!texts[0].written_to(&file).is_empty());
             assert_eq!(second.told.get(), None);
@@ -315,7 +320,7 @@ mod tests {
                 });
             }
             std::fs::write(&file, "four").unwrap();
-            let seen_from = remembered.all()[0].written_to(&file);
+            let seen_from = remembered.of(&file)[0].written_to(&file);
             let expected: Vec<_> = expected.iter().map(|it| of(it)).collect();
             assert_eq!(seen_from, expected, "{shown:?}");
         }
@@ -330,7 +335,7 @@ mod tests {
             let remembered = AcceptedTexts::default();
             remembered.accepted(&accepted);
             std::fs::write(&file, there).unwrap();
-            remembered.all()[0].call_failed(&file);
+            remembered.of(&file)[0].call_failed(&file);
             assert_eq!(accepted.look(), expected, "{there}");
         }
     }
@@ -344,7 +349,7 @@ mod tests {
                 remembered.accepted(&accepted(Path::new(&path), "x", None));
             }
         }
-        let texts = remembered.all();
+        let texts = lock(&remembered.0);
         assert_eq!(texts.len(), MAX_TEXTS);
         assert_eq!(texts[0].file_path, format!("/{}", 3 * MAX_TEXTS - 1));
     }

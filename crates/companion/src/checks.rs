@@ -11,7 +11,7 @@ use pillion_view::{Answering, Compares, Decide, ProposalKey};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
-use crate::accepted_texts::AcceptedText;
+use crate::accepted_texts::AcceptedTexts;
 use crate::agents;
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
 use crate::event::{Event, Events};
@@ -151,18 +151,13 @@ impl FileChecks {
 
     /// Looks whether an agent wrote what was saved, or Pillion to take something back, or git, for an [`Event::SavedByPerson`] if
     /// not. None comes of a disk that hangs.
-    pub(crate) fn check_saved(
-        &self,
-        file: File,
-        accepted: Vec<AcceptedText>,
-        store: Option<Store>,
-    ) {
+    pub(crate) fn check_saved(&self, file: File, accepted: AcceptedTexts, store: Option<Store>) {
         let (threads, events) = (self.context.clone(), self.events.clone());
         tasks::spawn(async move {
             let path = file.path.clone();
             let is_anothers = move || {
                 let path = Path::new(&path);
-                accepted.iter().any(|text| text.is_in(path))
+                accepted.of(path).iter().any(|it| it.is_in(path))
                     || store.is_some_and(|it| it.has_written(path))
                     || has_git_written(path)
             };

@@ -328,29 +328,21 @@ impl Recording {
 
     /// A call has run.
     pub(crate) fn after(&mut self, session: &SessionId, id: String) {
-        let (session, accepted) = (self.number(session), self.accepted_texts.all());
+        let (session, accepted) = (self.number(session), self.accepted_texts.until_now());
         self.order(move |recorder| {
             recorder.goes_on_from_accepted(session, &id, |path| {
-                let mut accepted = accepted.iter();
-                accepted
-                    .find(|it| it.real_path() == path)?
-                    .gone_on_from(path)
+                accepted.of(path).first()?.gone_on_from(path)
             });
-            recorder.after(session, &id, |path| {
-                let of_file = accepted.iter().filter(|it| it.real_path() == path);
-                of_file.flat_map(|it| it.written_to(path)).collect()
-            })
+            recorder.after(session, &id, |path| accepted.written_to(path))
         });
     }
 
     /// A call has failed, as [`after`](Self::after).
     pub(crate) fn failed(&mut self, session: &SessionId, id: String) {
-        let (session, accepted) = (self.number(session), self.accepted_texts.all());
+        let (session, accepted) = (self.number(session), self.accepted_texts.until_now());
         self.order(move |recorder| {
             recorder.failed(session, &id, |path| {
-                let mut accepted = accepted.iter();
-                let of_file = accepted.find(|it| it.real_path() == path);
-                of_file.inspect(|it| it.call_failed(path));
+                accepted.of(path).first().inspect(|it| it.call_failed(path));
             })
         });
     }

@@ -35,7 +35,7 @@ impl MainLoop {
         if self.unconnected().next().is_some() {
             return tracing::debug!(path = file.path, "an agent is not connected");
         }
-        let accepted = self.recording.accepted_texts.all();
+        let accepted = self.recording.accepted_texts.clone();
         self.checks
             .check_saved(file, accepted, self.judging.store());
     }

@@ -80,8 +80,7 @@ pub fn untracked_in_stash(top: &Path) -> Vec<PathBuf> {
         "stash@{0}^3",
     ]);
     // Most entries have no third parent.
-    let told = child::run(&mut git, Group::Own, LIMIT).map(|it| it.out);
-    let told = told.unwrap_or_default();
+    let told = out(git);
     let names = told.split(|byte| *byte == 0).filter(|it| !it.is_empty());
     names.map(|it| top.join(path(it.to_vec()))).collect()
 }
@@ -91,13 +90,17 @@ pub fn was_committed_since(top: &Path, [old, new]: [&str; 2], since: u64) -> boo
     let mut git = command(top);
     let range = format!("{old}...{new}");
     git.args(["rev-list", "--left-right", "--timestamp", &range]);
-    let told = child::run(&mut git, Group::Own, LIMIT).map(|it| it.out);
-    let told = told.unwrap_or_default();
+    let told = out(git);
     let is_since = |line: &str| {
         let at = line.split_once(" >").and_then(|(at, _)| at.parse().ok());
         at.is_some_and(|at: u64| at >= since)
     };
     !told.is_empty() && String::from_utf8_lossy(&told).lines().all(is_since)
+}
+
+fn out(mut git: Command) -> Vec<u8> {
+    let ended = child::run(&mut git, Group::Own, LIMIT);
+    ended.map(|it| it.out).unwrap_or_default()
 }
 
 /// Settings that name files or folders; none if there are none.

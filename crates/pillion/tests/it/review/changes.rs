@@ -208,7 +208,7 @@ fn beside_an_agent_that_is_not_connected_nothing_is_shared_as_saved() {
     agent.current_dir(sandbox.home.workspace());
     let mut agent = agent.stdin(Stdio::piped()).spawn().unwrap();
     let review = Review::start_in(sandbox, Size::new(110, 30), "", &Env::default());
-    let said = "runs in this folder and is not connected";
+    let said = ") runs in this folder";
     review.pane.wait_for(said, SOON);
     review.sandbox.home.file("mine.txt", "mine\n");
     for count in 0..20 {
