@@ -53,26 +53,36 @@ def OnKey(id: number, key: string): bool
   return false
 enddef
 
-# Above the command line, with what is written there in Insert or Visual mode, and above the status line; higher if the
-# cursor is there.
-def ShowAbove(level: string, text: string, about: number, stays: bool)
-  # What a key that is held down says is there once.
-  Close((message) => message.text ==# text)
+# Those above the command line have their places: above what is written there in Insert or Visual mode, and above the
+# status line; at the top, if the person is below. The newest stay, as far as they leave most of the screen.
+def Place()
   const has_status = &laststatus > 1 || &laststatus == 1 && winnr('$') > 1
   const lowest = max([&lines - &cmdheight - (has_status ? 1 : 0), 1])
-  const last = empty(above) ? {} : popup_getpos(above[-1].id)
-  const line = empty(last) ? lowest : last.line - 1
-  const rows = min([strdisplaywidth(text) / &columns + 1, lowest])
-  const bottom = line < rows ? lowest : line
-  const is_over_cursor = screenrow() > bottom - rows && screenrow() <= bottom
+  var heights = mapnew(above, (_, message) => popup_getpos(message.id).height)
+  var rows = reduce(heights, (sum, height) => sum + height, 0)
+  while len(above) > 1 && rows > lowest / 4
+    rows -= remove(heights, 0)
+    popup_close(remove(above, 0).id)
+  endwhile
+  const is_below = win_screenpos(0)[0] > lowest / 3 || screenrow() > lowest - rows
+  var line = is_below ? 1 : max([lowest - rows + 1, 1])
+  for message in above
+    popup_move(message.id, {line: line})
+    line += remove(heights, 0)
+  endfor
+enddef
+
+def ShowAbove(level: string, text: string, about: number, stays: bool)
+  # What a key that is held down says is there once, and what has had its time makes room.
+  Close((message) => message.text ==# text || message.stays_until > 0 && message.stays_until < Now())
   const id = popup_create(text, {
-    line: is_over_cursor ? 1 : bottom, col: 1, pos: is_over_cursor ? 'topleft' : 'botleft', tabpage: -1,
-    minwidth: &columns, maxheight: lowest, zindex: 300, highlight: level == 'info' ? 'Pmenu' : HIGHLIGHTS[level], filter: OnKey, filtermode: 'a',
-    mapping: true,
+    line: 1, col: 1, tabpage: -1, minwidth: &columns, maxheight: &lines, zindex: 300,
+    highlight: level == 'info' ? 'Pmenu' : HIGHLIGHTS[level], filter: OnKey, filtermode: 'a', mapping: true,
   })
   setwinvar(id, '&linebreak', true)
   setwinvar(id, 'pillion_message', true)
   add(above, {id: id, text: text, stays_until: stays ? Now() + READ : 0.0, about: about})
+  Place()
 enddef
 
 # Takes away what is about a diff that is no more.
