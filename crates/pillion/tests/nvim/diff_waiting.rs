@@ -285,8 +285,21 @@ fn a_terminal_that_leaves_no_room_says_what_waits(version: NvimVersion) {
             .world
             .nvim
             .lua("return #vim.api.nvim_list_tabpages()", json!([]));
+        // What runs in it would draw all of it anew.
+        let height = "return vim.fn.getwininfo(terminal)[1].height";
+        let rows: u32 = review.world.nvim.lua(height, json!([]));
         review.begin(PROPOSED);
-        review.world.nvim.wait_until("the line", "vim.wo[terminal].winbar:find('Gemini CLI proposes a.txt: CTRL-\\\\ CTRL-N shows it', 1, true) ~= nil");
+        let line = |words: &str| {
+            format!(
+                "vim.iter(vim.api.nvim_list_wins()):any(function(win)
+                    local text = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, 1, false)[1]
+                    return vim.w[win].pillion_message ~= nil and text:find({words:?}, 1, true) ~= nil
+                end)"
+            )
+        };
+        let shown = line("Gemini CLI proposes a.txt: CTRL-\\ CTRL-N shows it");
+        review.world.nvim.wait_until("the line", &shown);
+        assert_eq!(review.world.nvim.lua::<u32>(height, json!([])), rows);
         let now: Value = review.world.nvim.lua(
             "return { vim.api.nvim_get_mode().mode, #vim.api.nvim_list_tabpages() }",
             json!([]),
@@ -296,7 +309,7 @@ fn a_terminal_that_leaves_no_room_says_what_waits(version: NvimVersion) {
         review
             .world
             .nvim
-            .wait_until("no line", "vim.wo[terminal].winbar == ''");
+            .wait_until("no line", &format!("not {}", line("shows it")));
         review.world.look();
         review.world.nvim.input(":w<CR>");
         review.is_accepted(PROPOSED);

@@ -337,16 +337,16 @@ function M.announce_problem(diff, problem)
   notify.unasked("error", ("cannot show %s: %s"):format(M.path(diff), problem))
 end
 
---- What the window of a terminal says of the proposals that wait: the first one, and how many there are.
+--- The line over a terminal about the proposals that wait: the first one, and how many there are.
 function M.notice(diff, count, columns)
   local more = count > 1 and (" (1 of %d)"):format(count) or ""
   local key = (mapped_key("t", "diffs") or "CTRL-\\ CTRL-N") .. " shows it"
   local head = ("%s %s "):format(notify.visible(diff.agent), diff.does)
   local room = columns - width(" " .. head .. more .. ": " .. key)
   if room < MIN_ROOM then
-    return " " .. literal(key .. ": proposal" .. more) .. "%<"
+    return (" %s: proposal%s"):format(key, more)
   end
-  return " " .. literal(head .. fitting(M.path(diff), room, end_of) .. more .. ": " .. key)
+  return (" %s%s%s: %s"):format(head, fitting(M.path(diff), room, end_of), more, key)
 end
 
 return M

@@ -1,9 +1,9 @@
 --- Proposals that cannot be shown yet: somebody types, a prompt or the command-line window is open, a terminal
 --- fills the screen. They are pending like all others, and open once the person is done and pauses.
 
+local float = require("pillion.notify.float")
 local focus = require("pillion.diff.focus")
 local label = require("pillion.diff.label")
-local layout = require("pillion.diff.layout")
 local view = require("pillion.diff.view")
 
 local M = {}
@@ -17,8 +17,8 @@ local group
 local last_key = 0
 local is_due = false
 
---- The windows of terminals that say what waits, and their options of before.
-local notices = {}
+--- The line over a terminal that says what waits.
+local notice
 
 local function waiting(sorted)
   return vim.tbl_filter(function(diff)
@@ -26,27 +26,24 @@ local function waiting(sorted)
   end, sorted())
 end
 
-local function take_notices_away()
-  for win, saved in pairs(notices) do
-    if vim.api.nvim_win_is_valid(win) then
-      layout.set_local(win, "winbar", saved[win].winbar)
-    end
+local function take_notice_away()
+  if notice and vim.api.nvim_win_is_valid(notice) then
+    vim.api.nvim_win_close(notice, true)
   end
-  notices = {}
+  notice = nil
 end
 
---- Says in a terminal what waits: its mode covers every message.
+--- Says in a terminal what waits: its mode covers every message, and what runs there keeps its rows.
 local function note_in_terminal(diffs)
-  local win = vim.api.nvim_get_current_win()
-  if diffs[1].waits ~= "terminal" then
-    return
+  if diffs[1].waits == "terminal" then
+    take_notice_away()
+    local win = vim.api.nvim_get_current_win()
+    notice = float.over(win, label.notice(diffs[1], #diffs, vim.api.nvim_win_get_width(win)))
   end
-  notices[win] = notices[win] or {}
-  layout.set(notices[win], win, "winbar", label.notice(diffs[1], #diffs, vim.api.nvim_win_get_width(win)))
 end
 
 local function stop()
-  take_notices_away()
+  take_notice_away()
   vim.on_key(nil, keys)
   if group then
     vim.api.nvim_del_augroup_by_id(group)
@@ -73,7 +70,7 @@ local function look(pending)
     look_later(pending, pause)
     return
   end
-  take_notices_away()
+  take_notice_away()
   M.show(diffs[1], pending, { waited = diffs[1].waits })
   look_later(pending, 0)
 end

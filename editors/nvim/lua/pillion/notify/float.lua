@@ -66,23 +66,34 @@ local function place(height)
   return cursor >= row and cursor < row + height and top or math.max(row, 0)
 end
 
-local function open(messages)
+--- A window of one line for messages, at the top of `at`: where that is, and how wide it is.
+local function window(messages, at)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "wipe"
   fill(buf, messages)
-  local win = vim.api.nvim_open_win(buf, false, {
-    relative = "editor",
+  local config = {
     row = 0,
     col = 0,
-    width = vim.o.columns,
     height = 1,
     style = "minimal",
     border = "none",
     focusable = false,
     noautocmd = true,
     zindex = 250,
-  })
+  }
+  local win = vim.api.nvim_open_win(buf, false, vim.tbl_extend("error", config, at))
   vim.w[win].pillion_message = true
+  return win
+end
+
+--- Shows a line over the first one of a window, which keeps its height; returns the window of the line.
+function M.over(win, text)
+  local width = vim.api.nvim_win_get_width(win)
+  return window({ { text = text, highlight = "WinBar" } }, { relative = "win", win = win, width = width })
+end
+
+local function open(messages)
+  local win = window(messages, { relative = "editor", width = vim.o.columns })
   vim.wo[win].wrap = true
   vim.wo[win].linebreak = true
   local room = math.max(vim.o.lines - math.max(vim.o.cmdheight, 1) - 3, 1)
