@@ -185,45 +185,27 @@ Some commands report all of the buffer as changed."
   (when (and is-after (= (overlay-start overlay) (overlay-end overlay)))
     (pillion-seen--touch overlay)))
 
-(defun pillion-seen--common (one other)
-  "Return the length of the common beginning of ONE and OTHER."
-  (let ((compared (compare-strings one nil nil other nil nil)))
-    (if (eq compared t) (length one) (1- (abs compared)))))
-
-(defun pillion-seen--changed (before after)
-  "Where the line AFTER differs from the line BEFORE: a pair."
-  (let* ((from (pillion-seen--common before after))
-         (to (- (length after)
-                (pillion-seen--common (reverse (substring before from))
-                                      (reverse (substring after from))))))
-    ;; Of what was only removed, what is beside its place.
-    (if (< from to)
-        (cons from to)
-      (cons (max 0 (1- from)) (1+ from)))))
-
-(defun pillion-seen--text (buffer place)
-  "The lines of BUFFER that are at PLACE."
+(defun pillion-seen--needed (buffer place parts first)
+  "Return what must be seen of the lines of BUFFER at PLACE, from FIRST on.
+Pairs of positions, counted from its beginning: PARTS of lines, as the
+program tells them, and all of the other lines."
   (with-current-buffer buffer
-    (save-restriction
-      (widen)
-      (split-string (string-remove-suffix
-                     "\n" (buffer-substring-no-properties (car place) (cdr place)))
-                    "\n"))))
-
-(defun pillion-seen--needed (diff hunk old new)
-  "Return the parts of HUNK of DIFF that must be seen; it is at OLD and at NEW.
-Pairs of positions, counted from its beginning.  Of a line in place of
-another, that is what differs."
-  (let ((all (- (cdr new) (car new))))
-    (if (or (pillion-diff-is-new diff) (= 0 (nth 1 hunk)) (/= (nth 1 hunk) (nth 3 hunk)))
-        (list (cons 0 all))
-      (let ((at 0))
-        (cl-mapcar (lambda (before after)
-                     (pcase-let ((`(,from . ,to) (pillion-seen--changed before after)))
-                       (prog1 (cons (min all (+ at from)) (min all (+ at to)))
-                         (setq at (+ at (length after) 1)))))
-                   (pillion-seen--text (pillion-diff-original-buffer diff) old)
-                   (pillion-seen--text (pillion-diff-buffer diff) new))))))
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (car place))
+        (let ((all (- (cdr place) (car place))) (line first) (at 0) needed)
+          (seq-doseq (part parts)
+            (forward-line (- (plist-get part :line) line))
+            (setq line (plist-get part :line))
+            (let ((start (- (point) (car place))))
+              (when (< at start)
+                (push (cons at start) needed))
+              (push (cons (+ start (plist-get part :start)) (+ start (plist-get part :end))) needed)
+              (setq at (min all (- (line-beginning-position 2) (car place))))))
+          (when (or (< at all) (null needed))
+            (push (cons at all) needed))
+          (nreverse needed))))))
 
 (defun pillion-seen--removed (original hunk old)
   "An overlay of the lines at OLD in ORIGINAL, if HUNK has fewer than these.
@@ -242,8 +224,9 @@ Where the original is in no window, its lines cannot be."
                 (get-buffer-window (overlay-buffer removed) t))
            removed))))
 
-(defun pillion-seen-begin (diff)
-  "Nothing of the proposal of DIFF was on the screen yet."
+(defun pillion-seen-begin (diff told)
+  "Nothing of the proposal of DIFF was on the screen yet.
+Its hunks are TOLD by the program."
   (let* ((buffer (pillion-diff-buffer diff))
          (original (pillion-diff-original-buffer diff))
          (hunks (pillion-diff-hunks diff))
@@ -257,11 +240,12 @@ Where the original is in no window, its lines cannot be."
         (add-hook 'window-scroll-functions #'pillion-seen--on-scroll nil t)))
     (pillion-seen-forget diff)
     (setf (pillion-diff-parts diff)
-          (cl-mapcar (lambda (hunk old new)
+          (cl-mapcar (lambda (hunk old new told)
                        (let ((overlay (make-overlay (car new) (cdr new) buffer)))
                          ;; From where to where nobody saw it, counted from its beginning.
                          (overlay-put overlay 'pillion-unseen
-                                      (pillion-seen--needed diff hunk old new))
+                                      (pillion-seen--needed
+                                       buffer new (plist-get told :parts) (nth 2 hunk)))
                          (overlay-put overlay 'modification-hooks '(pillion-seen--on-change))
                          (dolist (hook '(insert-in-front-hooks insert-behind-hooks))
                            (overlay-put overlay hook '(pillion-seen--on-change
@@ -269,7 +253,7 @@ Where the original is in no window, its lines cannot be."
                          (overlay-put overlay 'pillion-removed
                                       (pillion-seen--removed original hunk old))
                          overlay))
-                     hunks old new))))
+                     hunks old new told))))
 
 (defun pillion-seen-forget (diff)
   "Forget what was seen of DIFF: it has another revision now."

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use pillion_text::hunks::Hunk;
-use pillion_text::{Text, visible};
+use pillion_text::{Text, visible, words};
 use pillion_view::Unseen;
 
 /// More changed lines are not followed.
@@ -120,10 +120,14 @@ impl SeenLines {
                 }
                 let start = starts.get(line).copied().unwrap_or_default();
                 let end = starts.get(line + 1).map_or(held.len(), |next| next - 1);
-                let former = (hunk.before.len() == hunk.after.len())
-                    .then(|| before.shown(hunk.before.start + at));
+                let former = hunk.before.clone().nth(at).map(|it| before.shown(it));
                 let text = held.get(start..end).unwrap_or_default();
-                let changed = changed_bytes(former.unwrap_or_default(), text);
+                let differing = words::differing(former.unwrap_or_default(), text);
+                let changed = match differing.as_deref() {
+                    Some([first, .., last]) => first.start..last.end,
+                    Some([one]) => one.clone(),
+                    _ => 0..text.len(),
+                };
                 places.push(Place {
                     hunk: number,
                     line: line + 1,
@@ -249,28 +253,6 @@ fn columns(text: &str, tabstop: usize) -> usize {
     let parts = text.split('\t').map(visible::width);
     let ends = parts.reduce(|column, width| (column / tabstop + 1) * tabstop + width);
     ends.unwrap_or_default()
-}
-
-/// The part of a line that differs from the former one: between the beginning and the end that they share.
-fn changed_bytes(former: &str, line: &str) -> Range<usize> {
-    let former = former.trim_end_matches(['\r', '\n']);
-    let same = line
-        .char_indices()
-        .zip(former.chars())
-        .find(|((_, new), old)| new != old);
-    let start = same.map_or(line.len().min(former.len()), |((at, _), _)| at);
-    let (rest, old) = (
-        line.get(start..).unwrap_or_default(),
-        former.get(start..).unwrap_or_default(),
-    );
-    let tail: usize = rest
-        .chars()
-        .rev()
-        .zip(old.chars().rev())
-        .take_while(|(new, old)| new == old)
-        .map(|(new, _)| new.len_utf8())
-        .sum();
-    start..line.len() - tail
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod restore;
 pub mod stderr;
 pub mod unified;
 pub mod visible;
+pub mod words;
 
 use std::io::BufRead;
 use std::ops::Range;

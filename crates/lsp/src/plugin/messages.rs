@@ -10,6 +10,7 @@ use lsp_server::Message;
 use pillion_discovery::workspace::Workspace;
 use pillion_protocol::discovery::join_roots;
 use pillion_protocol::{Dialect, FileDiagnostics, Position, Proposer, ReviewChoice, diagnostics};
+use pillion_text::words;
 use pillion_view::decision::Seen;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, Reply, Ruling, Status};
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,12 @@ pub const OFFER_TEXT: &str = "pillion/offerText";
 pub const DID_CHANGE_FILE: &str = "pillion/didChangeFile";
 pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
 pub const ENVIRONMENT: &str = "pillion/environment";
+
+/// The lines of a proposal that every window shows whole: no part of them is told. Bytes.
+const SHORT: usize = 30;
+
+/// The most that is compared word by word in one proposal. Bytes.
+const MOST_COMPARED: usize = 4 << 20;
 
 /// The requests whose answers are awaited.
 pub type Requests = Outgoing<Asked>;
@@ -217,7 +224,9 @@ impl<P: Into<Proposer>> From<P> for Agent {
 
 pub fn open_diff(mut diff: Diff) -> Value {
     // Without a copy of it, which may be all that fits into memory.
-    let original = diff.original.text.take().map(String::from_utf8);
+    let original = diff.original.text.take();
+    let parts = parts_to_see(&diff, original.as_deref().unwrap_or_default());
+    let original = original.map(String::from_utf8);
     let is_lossy = matches!(original, Some(Err(_)));
     let original = original.map(|text| text.unwrap_or_else(|it| readable(it.as_bytes())));
     let mut value = codec::written(&diff);
@@ -237,11 +246,45 @@ pub fn open_diff(mut diff: Diff) -> Value {
     if let Some(set) = diff.set {
         value["set"]["label"] = set.to_string().into();
     }
+    for (hunk, parts) in parts {
+        value["hunks"][hunk]["parts"] = parts.into();
+    }
     value["agent"] = json!(Agent::from(diff.proposer));
     value["does"] = diff.does().into();
     value["original"] = original.into();
     value["originalIsLossy"] = is_lossy.into();
     value
+}
+
+/// Of lines that stand in place of others, by the index of their hunk: what is to be seen of them.
+fn parts_to_see(diff: &Diff, original: &[u8]) -> Vec<(usize, Vec<Value>)> {
+    let mut before = original.split(|byte| *byte == b'\n').enumerate();
+    let mut after = diff.proposed.split('\n').enumerate();
+    let mut left = MOST_COMPARED;
+    let mut found = Vec::new();
+    for (at, hunk) in diff.hunks.iter().enumerate() {
+        let mut parts = Vec::new();
+        for (old, new) in hunk.before.clone().zip(hunk.after.clone()) {
+            let old = before.find(|(line, _)| *line == old);
+            let new = after.find(|(line, _)| *line == new);
+            let (Some((_, old)), Some((line, new))) = (old, new) else {
+                continue;
+            };
+            // An editor may hide a BOM, and no column is that of the program then.
+            let is_counted = new.len() > SHORT && !new.starts_with('\u{feff}');
+            let Some(old) = str::from_utf8(old).ok().filter(|_| is_counted && left > 0) else {
+                continue;
+            };
+            left = left.saturating_sub(old.len() + new.len());
+            for part in words::differing(old, new).unwrap_or_default() {
+                let start = new[..part.start].chars().count();
+                let end = start + new[part].chars().count();
+                parts.push(json!({"line": line, "start": start, "end": end}));
+            }
+        }
+        found.extend((!parts.is_empty()).then_some((at, parts)));
+    }
+    found
 }
 
 /// A text with U+FFFD in place of what is no UTF-8. Made at once in its size: it may be large.

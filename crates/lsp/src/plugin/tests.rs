@@ -101,6 +101,7 @@ fn sample(field: &Field, tables: &Tables) -> Value {
             list_of(&format!("`pillion/takeBack` (request): {name}"))
         }
         "`{start, end}`" => json!({"start": 1, "end": 2}),
+        "`{line, start, end}[]`" => json!([{"line": 0, "start": 1, "end": 2}]),
         "`true` or `{version?, diffs?, workspace?}`" => json!({"version": "text"}),
         "Workspace" => {
             let table = "`pillion/didChangeWorkspace` (notification)";
@@ -299,13 +300,13 @@ fn every_table_is_a_message_and_every_message_a_table() {
             }
             "`pillion/hunks` (request): The answer" => {
                 let answer = worked_out(find_hunks(1.into(), json!({"content": "a\n"})));
-                check_written(answer, fields, &tables);
+                check_written(with_parts(answer), fields, &tables);
             }
             "`pillion/merge` (request)" => check_shared::<MergeTexts>(fields, &tables),
             "`pillion/merge` (request): The answer" => {
                 let texts = json!({"proposed": "a\n", "content": "", "id": 1, "revision": 1});
                 let answer = worked_out(shown().merge(1.into(), texts));
-                check_written(answer, fields, &tables);
+                check_written(with_parts(answer), fields, &tables);
             }
             "`pillion/openDiff` (request): Hunk" => {
                 check_written(&open_diff()["hunks"][0], fields, &tables);
@@ -452,7 +453,46 @@ fn diff() -> Diff {
 }
 
 fn open_diff() -> Value {
-    messages::open_diff(diff())
+    let words = "these words are the same in both lines";
+    let mut diff = diff();
+    diff.original.text = Some(format!("one, {words}, one\n").into());
+    diff.proposed = Arc::new(format!("one, {words}, größer\nnew, {words}\n"));
+    messages::open_diff(diff)
+}
+
+/// The hunks of an answer as those of a proposal: only these have parts.
+fn with_parts(mut answer: Value) -> Value {
+    assert_eq!(answer["hunks"][0]["parts"], Value::Null);
+    answer["hunks"][0]["parts"] = open_diff()["hunks"][0]["parts"].clone();
+    answer
+}
+
+/// Of other lines, all is to be seen.
+#[test]
+fn the_parts_of_a_line_that_differ_are_told_in_characters() {
+    let parts = |original: &[u8], proposed: &str| {
+        let mut diff = diff();
+        diff.original.text = Some(original.into());
+        diff.proposed = Arc::new(proposed.to_owned());
+        messages::open_diff(diff)["hunks"][0]["parts"].clone()
+    };
+    let line = "größer and größer than the window is";
+    let (one, other) = (
+        format!("{line} one, two\n"),
+        format!("{line} eins, zwei\r\n"),
+    );
+    let told = json!([{"line": 0, "start": 37, "end": 41}, {"line": 0, "start": 43, "end": 47}]);
+    assert_eq!(parts(one.as_bytes(), &format!("{other}{line}\n")), told);
+    // It is short, has a BOM, or is not there before; or what is there is no text.
+    for (before, after) in [
+        ("a one\n", "a two\n"),
+        (&*one, &*format!("\u{feff}{other}")),
+        ("", &*other),
+    ] {
+        assert_eq!(parts(before.as_bytes(), after), Value::Null, "{after}");
+    }
+    let no_text = [b"\xff", one.as_bytes()].concat();
+    assert_eq!(parts(&no_text, &other), Value::Null);
 }
 
 /// The parameters of the message that the plugin gets, which shows a proposal.

@@ -3,7 +3,7 @@ vim9script
 # The pending diffs: opened and closed for agents, decided by the person.
 #
 # A diff is {id, revision, path, agent, notes, original, pristine, hunks, is_new, is_lossy, …}, `seen_revision`,
-# `seen_since` and `all_seen` of `diff/seen.vim`, `tick` and `compared` of `diff/unseen.vim`, its buffers `right`
+# `seen_since` and `all_seen` of `diff/seen.vim`, `tick` and `parts` of `diff/unseen.vim`, its buffers `right`
 # and `left`, and what `diff/view.vim` adds.
 
 import autoload './client.vim'
@@ -171,7 +171,7 @@ def Read(diff: dict<any>, params: dict<any>, nul: string)
     is_lossy: !!get(params, 'originalIsLossy', false),
     original: text.Decode(type(original) == v:t_string ? original : '', nul),
     pristine: text.Decode(params.proposed, nul),
-    hunks: hunks.Read(get(params, 'hunks', [])),
+    hunks: hunks.Read(get(params, 'hunks', [])), parts: get(params, 'hunks', [])->mapnew((_, hunk) => get(hunk, 'parts', [])),
     merged: {},
   })
 enddef
@@ -211,7 +211,7 @@ export def Open(params: dict<any>, nul: string)
     id: params.id, right: 0, left: 0, windows: {}, place: {}, seen_revision: 0, seen_since: 0.0, outcome: '',
     is_quit: false, is_marked: false, is_orphan: false, message: '', is_said: false, is_undecided: false, keeps_edits: false, was_inside: false, is_leaving: false, is_going: false,
     is_write_explained: false, has_colours: false, is_unified: false, waits: false, is_deciding: false, is_closed: false,
-    all_seen: 0, kept: 0, notes_on: {}, last_notes: [], tick: -1, compared: {}, remarks: [], is_buffers: false,
+    all_seen: 0, kept: 0, notes_on: {}, last_notes: [], tick: -1, remarks: [], is_buffers: false,
   }
   Read(diff, params, nul)
   try

@@ -1,7 +1,6 @@
 --- The hunks of a proposal that have not been on the screen yet, wherever the person's edits move them.
 
 local part = require("pillion.diff.part")
-local words = require("pillion.diff.words")
 
 local M = {}
 
@@ -9,16 +8,18 @@ local M = {}
 function M.follow(diff)
   diff.unseen = {}
   for index, hunk in ipairs(diff.hunks) do
-    local count = hunk.after["end"] - hunk.after.start
-    table.insert(diff.unseen, {
-      index = index - 1,
-      first = hunk.after.start,
-      count = count,
-      before = { first = hunk.before.start, count = hunk.before["end"] - hunk.before.start },
-      -- By row: true once it was seen, or what has to be seen of it, and what was.
-      rows = {},
-      left = count,
-    })
+    local first, needed = hunk.after.start, {}
+    for _, it in ipairs(hunk.parts or {}) do
+      local offset = it.line - first
+      needed[offset] = needed[offset] or {}
+      table.insert(needed[offset], it)
+    end
+    local count = hunk.after["end"] - first
+    -- `rows`, by row: true once it was seen, or what has to be seen of it, and what was.
+    table.insert(
+      diff.unseen,
+      { index = index - 1, first = first, count = count, needed = needed, rows = {}, left = count }
+    )
   end
 end
 
@@ -65,14 +66,15 @@ local function is_near(hunk, lines)
   return hunk.first <= lines.last + 1 and hunk.first + hunk.count >= lines.first
 end
 
---- Of a line that does not fit, what has to be on the screen.
-local function needed(diff, hunk, offset, line)
-  local before = hunk.before
-  return words.needed(offset < before.count and diff.original.lines[before.first + offset + 1] or nil, line)
+--- Of a line that does not fit, what has to be on the screen: bytes.
+local function needed(hunk, offset, line)
+  return vim.tbl_map(function(it)
+    return { vim.fn.byteidxcomp(line, it.start), vim.fn.byteidxcomp(line, it["end"]) }
+  end, hunk.needed[offset] or { { start = 0, ["end"] = vim.fn.strchars(line) } })
 end
 
 --- True if all that matters of a row of a hunk has been on the screen, now that it is drawn once more.
-local function sees_row(diff, hunk, row, win, lines)
+local function sees_row(hunk, row, win, lines)
   local offset = row - hunk.first
   local line, from, to = part.on_screen(win, row, lines)
   if not from then
@@ -80,7 +82,7 @@ local function sees_row(diff, hunk, row, win, lines)
   elseif from == 0 and to >= #line then
     return true
   end
-  local known = hunk.rows[offset] or { needed = needed(diff, hunk, offset, line), seen = {} }
+  local known = hunk.rows[offset] or { needed = needed(hunk, offset, line), seen = {} }
   known.seen = part.add(known.seen, from, to)
   hunk.rows[offset] = known
   return part.first_gap(known.needed, known.seen) == nil
@@ -108,7 +110,7 @@ function M.drawn(diff, win, lines)
       -- Of the line below the last, a part may be there.
       for row = math.max(hunk.first, lines.first), math.min(hunk.first + hunk.count - 1, lines.last + 1) do
         local is_news = hunk.rows[row - hunk.first] ~= true and vim.fn.foldclosed(row + 1) == -1
-        if is_news and sees_row(diff, hunk, row, win, lines) then
+        if is_news and sees_row(hunk, row, win, lines) then
           hunk.rows[row - hunk.first] = true
           hunk.left = hunk.left - 1
         end

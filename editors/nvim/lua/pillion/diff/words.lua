@@ -4,8 +4,6 @@ local M = {}
 
 --- In longer lines the comparison would be felt.
 local MAX_BYTES = 2000
---- The same where it is made once, for both lines without what they have in common at their ends.
-local MAX_NEEDED = 200000
 
 --- The words, runs of blanks and single characters of a line: { text, from, to }, bytes from 0.
 local function tokens(line)
@@ -42,44 +40,6 @@ end
 local function compare(before, after)
   local diff = vim.fn.has("nvim-0.12") == 1 and vim.text.diff or vim.diff
   return diff(joined(before), joined(after), { result_type = "indices" })
-end
-
---- The numbers of bytes that two lines have in common, at their beginning and at their end.
-local function common(old, new)
-  local shorter, first, last = math.min(#old, #new), 0, 0
-  while first < shorter and old:byte(first + 1) == new:byte(first + 1) do
-    first = first + 1
-  end
-  while last < shorter - first and old:byte(-last - 1) == new:byte(-last - 1) do
-    last = last + 1
-  end
-  return first, last
-end
-
---- What has to be on the screen of a new line, as { from, to } in bytes from 0: the words that `old` has not, the place
---- where words are gone, or all of it if nothing is alike.
-function M.needed(old, new)
-  if not old or old == "" or new == "" then
-    return { { 0, #new } }
-  end
-  local first, last = common(old, new)
-  if #old + #new - 2 * (first + last) > MAX_NEEDED then
-    return { { first, #new - last } }
-  end
-  -- Of short lines, whole words.
-  local start, stop = first, last
-  if #old + #new <= MAX_NEEDED then
-    start, stop = 0, 0
-  end
-  local before, after = tokens(old:sub(start + 1, #old - stop)), tokens(new:sub(start + 1, #new - stop))
-  local needed, alike = {}, #before + start + stop
-  for _, hunk in ipairs(compare(before, after)) do
-    local gone = hunk[3] > 0 and after[hunk[3]][3] or 0
-    local from, to = unpack(spans(after, hunk[3], hunk[4]) or { gone, gone })
-    table.insert(needed, { start + from, start + to })
-    alike = alike - hunk[2]
-  end
-  return alike == 0 and { { 0, #new } } or needed
 end
 
 --- The differences between an old and a new line, as two lists of { from, to } in bytes from 0; both empty if

@@ -3,15 +3,9 @@ vim9script
 # Which hunks of a proposal have not been on the screen. A hunk was when each of its lines was, and of a line that is
 # wider than its window what changed in it.
 
-import autoload './hunks.vim'
-
 # What has not been on the screen has this property. It goes with the text when the person takes it out; its number is
 # that of the hunk.
 const UNSEEN = 'PillionUnseen'
-
-# More lines are not looked through for the one that became another, and more words are not compared.
-const MAX_LINES = 50
-const MAX_WORDS = 20000
 
 # The proposal's text was put into its buffer: nobody has seen any of its hunks.
 export def Begin(diff: dict<any>)
@@ -25,11 +19,23 @@ export def Begin(diff: dict<any>)
     # Of one that only removes lines, where they were.
     const first = min([hunk.new + 1, count])
     const last = max([first, min([hunk.new + hunk.new_count, count])])
-    const length = strlen(getbufoneline(diff.right, last))
-    const end = hunk.new_count > 0 ? length : min([length, 1])
-    prop_add(first, 1, {type: UNSEEN, bufnr: diff.right, id: at, end_lnum: last, end_col: end + 1})
+    const Add = (from, col, to, end) => prop_add(from, col, {type: UNSEEN, bufnr: diff.right, id: at, end_lnum: to, end_col: end})
+    const EndOf = (line) => strlen(getbufoneline(diff.right, line)) + 1
+    var next = first
+    for part in diff.parts[at]
+      const line = part.line + 1
+      if line > next
+        Add(next, 1, line - 1, EndOf(line - 1))
+      endif
+      const text = getbufoneline(diff.right, line)
+      Add(line, byteidxcomp(text, part.start) + 1, line, byteidxcomp(text, part.end) + 1)
+      next = line + 1
+    endfor
+    if next <= last
+      Add(next, 1, last, hunk.new_count > 0 ? EndOf(last) : min([EndOf(last), 2]))
+    endif
   endfor
-  [diff.tick, diff.compared] = [getbufvar(diff.right, 'changedtick'), {}]
+  diff.tick = getbufvar(diff.right, 'changedtick')
 enddef
 
 # The hunks that have not been on the screen, by their index.
@@ -74,81 +80,6 @@ def TakeOut(diff: dict<any>, line: number, from: number, to: number)
   endfor
 enddef
 
-# The number of bytes that two texts have in common before they differ. `From(text, count)`: so many of them from that
-# end.
-def Common(one: string, other: string, most: number, From: func(string, number): string): number
-  var [low, high] = [0, most]
-  while low < high
-    const middle = (low + high + 1) / 2
-    if From(one, middle) ==# From(other, middle)
-      low = middle
-    else
-      high = middle - 1
-    endif
-  endwhile
-  return low
-enddef
-
-# The differences between two lines: {head, old, new}, after so many bytes.
-def Difference(old: string, new: string): dict<any>
-  const most = min([strlen(old), strlen(new)])
-  # Of no character only a part.
-  var head = Common(old, new, most, (text, count) => strpart(text, 0, count))
-  while head > 0 && and(char2nr(strpart(new, head, 1)), 0xC0) == 0x80
-    head -= 1
-  endwhile
-  const tail = Common(old, new, most - head, (text, count) => strpart(text, strlen(text) - count))
-  return {head: head, old: strpart(old, head, strlen(old) - head - tail), new: strpart(new, head, strlen(new) - head - tail)}
-enddef
-
-def Words(text: string): list<string>
-  return split(text, '\w\+\zs\|\W\zs')
-enddef
-
-# Of the part of a line that differs, the words that both texts have are the same.
-def TakeOutSameWords(diff: dict<any>, line: number, difference: dict<any>)
-  const [old, new] = [Words(difference.old), Words(difference.new)]
-  if len(old) + len(new) > MAX_WORDS
-    return
-  endif
-  var offsets = [difference.head + 1]
-  for word in new
-    add(offsets, offsets[-1] + strlen(word))
-  endfor
-  hunks.Compare(diff, old, new, (found) => {
-    var same = offsets[0]
-    for hunk in found
-      # Where words are gone, what is beside them is to be seen.
-      const beside = hunk.new_count == 0 ? 1 : 0
-      TakeOut(diff, line, same, offsets[hunk.new] - beside)
-      same = offsets[hunk.new + hunk.new_count] + beside
-    endfor
-    TakeOut(diff, line, same, offsets[-1])
-  })
-enddef
-
-# Of a line that is not on the screen as a whole, what is as it was needs no look. Once for each line.
-def TakeOutSame(diff: dict<any>, line: number)
-  const text = getbufoneline(diff.right, line)
-  for prop in prop_list(line, {bufnr: diff.right, types: [UNSEEN]})
-    # One that was undone into may have had more.
-    const hunk: dict<number> = get(diff.hunks, prop.id, {old: 0, old_count: 0, new: 0, new_count: 0})
-    if has_key(diff.compared, text) || hunk.new_count == 0 || hunk.old_count == 0 || hunk.old_count > MAX_LINES
-      continue
-    endif
-    diff.compared[text] = true
-    const before: list<string> = diff.original.lines[hunk.old : hunk.old + hunk.old_count - 1]
-    const differences = mapnew(before, (_, old) => Difference(old, text))
-      ->sort((a, b) => strlen(a.old .. a.new) - strlen(b.old .. b.new))
-    const least = differences[0]
-    const from = least.head + 1
-    const end = from + max([strlen(least.new), 1])
-    TakeOut(diff, line, 1, min([from, strlen(text)]))
-    TakeOut(diff, line, end, strlen(text) + 1)
-    TakeOutSameWords(diff, line, least)
-  endfor
-enddef
-
 # The columns of a line that a window shows, as |virtcol()| counts: the first, and the last; empty for none. `last`:
 # the last line of which the end is on the screen.
 def Columns(diff: dict<any>, win: number, line: number, last: number): list<number>
@@ -189,7 +120,6 @@ def NoteLine(diff: dict<any>, win: number, line: number, last: number)
     prop_remove({type: UNSEEN, bufnr: diff.right, all: true}, line)
     return
   endif
-  TakeOutSame(diff, line)
   if first <= end && final >= first
     const from = virtcol2col(win, line, first)
     const to = virtcol2col(win, line, min([final, end]))
