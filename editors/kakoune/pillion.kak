@@ -26,7 +26,6 @@ declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
 declare-option -hidden int pillion_synced 0
 declare-option -hidden int pillion_taken 0
-declare-option -hidden int pillion_rows 1
 # Of the list of changes: the row that was told last of a window, and what it was asked for with.
 declare-option -hidden str pillion_row
 declare-option -hidden str pillion_listed
@@ -724,28 +723,12 @@ define-command -hidden pillion-change -params 2 %{
     evaluate-commands -save-regs 'i' %{
         set-register i ''
         try %{ evaluate-commands -draft %{
-            execute-keys 'x1s^[^\n]*:\d+: (\d+\.\d+) <ret>'
+            execute-keys 'x1s^[^\n]*:(\d+: \d+\.\d+) <ret>'
             set-register i %val{selection}
         } }
-        pillion-one-of-many %arg{1} %arg{2} %reg{i}
         set-option -add global pillion_taken 1
         echo -quoting kakoune -to-file "%opt{pillion_dir}/in/act-%opt{pillion_taken}" -- %val{client} %arg{1} \
             %reg{i} %arg{2} %val{bufname} %val{cursor_line} end
-    }
-}
-# A hunk is not kept by itself: whoever means the whole change names it.
-define-command -hidden pillion-one-of-many -params 3 %{
-    try %{
-        evaluate-commands %sh{ [ "$1$2" = keep ] && [ -n "$3" ] || echo fail }
-        evaluate-commands -draft -save-regs '/' %{
-            set-register slash "^[^\n]*:\d+: \Q%arg{3}\E "
-            execute-keys '%s<ret>'
-            set-option global pillion_rows %val{selection_count}
-        }
-    } catch %{ set-option global pillion_rows 1 }
-    evaluate-commands %sh{
-        [ "$kak_opt_pillion_rows" = 1 ] ||
-            echo "fail 'pillion: $3 has $kak_opt_pillion_rows hunks, and is kept as a whole: :pillion-keep $3 keeps it'"
     }
 }
 define-command pillion-keep -params .. -docstring '

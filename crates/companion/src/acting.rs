@@ -57,7 +57,7 @@ enum ActError {
         "nothing that an agent has written waits at this line: name the change, or use the list"
     )]
     NoneThere,
-    #[error("{0} has {1} hunks, and is kept as a whole: name it, or keep it in the list")]
+    #[error("{0} has {1} hunks, and is kept as a whole: name it to keep all of them")]
     Several(ChangeRef, usize),
     #[error("{0} has changed since it was listed: look at it again")]
     Stale(String),
@@ -71,6 +71,10 @@ enum ActError {
     Behind(String),
     #[error("the buffer differs from its file: save it or have the file read again first")]
     Differs,
+    #[error("the editor has read {0} only just now: look at it, then do the same again")]
+    JustRead(String),
+    #[error("{0}")]
+    Row(&'static str),
     #[error("{}", Refusal::too_long(*.0).message)]
     TooLong(usize),
     #[error(transparent)]
@@ -252,7 +256,7 @@ fn read_typed(act: &mut ChangesAct) -> Result<(), ActError> {
     };
     (meant.id, meant.path, meant.revision) = (Some(name.to_string()), None, None);
     // The others were the place of the cursor.
-    meant.at = None;
+    (meant.at, meant.row) = (None, None);
     meant.buffers.retain(|it| it.is_modified && lines.is_some());
     if let Some(lines) = lines {
         *lines = None;
@@ -395,6 +399,7 @@ fn of_turn(
 /// Does what a view asks for.
 fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acted, ActError> {
     read_typed(&mut act)?;
+    act.check_row().map_err(ActError::Row)?;
     let each = |names: Vec<ChangeRef>, has_lines: bool| {
         let names = names.into_iter();
         names.map(|it| with_moved(store, it, has_lines)).collect()
@@ -408,6 +413,8 @@ fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acte
         ChangesAct::Keep(meant) => {
             check_shown(&meant)?;
             let names = find(store, roots, &meant, false)?;
+            check_looked_at(&meant)?;
+            check_whole(store, &meant, &names)?;
             (Act::Keep, each(names, false), None)
         }
         ChangesAct::TakeBack(take_back) => {
@@ -659,8 +666,31 @@ fn check_shown(meant: &Meant) -> Result<(), ActError> {
     match buffers.find(|it| Some(real_path(&it.path)) == path) {
         Some(buffer) if !shows_its_file(buffer) => Err(ActError::Differs),
         // It is no text.
-        None if meant.at.is_some() => Err(ActError::NoneThere),
+        None if path.is_some() && meant.at.is_some() => Err(ActError::NoneThere),
         _ => Ok(()),
+    }
+}
+
+/// Checks that what is kept in a list is all that its row stands for.
+fn check_whole(store: &Store, meant: &Meant, names: &[ChangeRef]) -> Result<(), ActError> {
+    let at = meant.at.filter(|_| meant.id.is_some());
+    match at {
+        Some(lines) => match kept_at(store, names.iter().copied(), &lines.range()) {
+            // What has no lines has one row.
+            Ok(_) | Err(ActError::NoneThere) => Ok(()),
+            Err(error) => Err(error),
+        },
+        None => Ok(()),
+    }
+}
+
+/// Checks that what is kept in an editor has stood there for long enough to be looked at.
+fn check_looked_at(meant: &Meant) -> Result<(), ActError> {
+    let path = meant.path.as_deref().map(real_path);
+    let mut read = meant.just_read.iter();
+    match read.find(|it| Some(real_path(it)) == path) {
+        Some(path) => Err(ActError::JustRead(path.display().to_string())),
+        None => Ok(()),
     }
 }
 

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use pillion_discovery::Seat;
 use pillion_protocol::{File, FileDiagnostics, IdeInfo, Note};
 use pillion_system::Signal;
+use pillion_view::decision::LOOK;
 use pillion_view::{
     CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, LostOutcome, Options, ProposalKey,
     Proposed, Reply, Shows, Stale, Status,
@@ -58,6 +59,15 @@ struct View {
     is_agents: bool,
     /// Greater than that of every view that was used before it.
     used: u64,
+    /// The files that it has read just now, and when.
+    read: Vec<(PathBuf, Instant)>,
+}
+
+impl View {
+    fn forget_read(&mut self, now: Instant) {
+        self.read
+            .retain(|(_, at)| now.saturating_duration_since(*at) < LOOK);
+    }
 }
 
 /// The values that change for agents when a view comes or goes, or reports.
@@ -96,6 +106,7 @@ impl Views {
             is_trusted: None,
             is_agents: false,
             used: self.uses,
+            read: Vec::new(),
         });
         self.extend_all();
     }
@@ -150,6 +161,23 @@ impl Views {
             }
         }
         unseen
+    }
+
+    /// A view has read a file: nobody has looked at it yet.
+    pub(crate) fn has_read(&mut self, id: ViewId, path: PathBuf, now: Instant) {
+        if let Some(view) = self.find_mut(id) {
+            view.forget_read(now);
+            view.read.push((path, now));
+        }
+    }
+
+    /// Returns the files that a view has read just now.
+    pub(crate) fn just_read(&mut self, id: ViewId, now: Instant) -> Vec<PathBuf> {
+        let Some(view) = self.find_mut(id) else {
+            return Vec::new();
+        };
+        view.forget_read(now);
+        view.read.iter().map(|(path, _)| path.clone()).collect()
     }
 
     /// The person does something in a view.

@@ -323,32 +323,35 @@ fn taking(number: u64, words: &mut vec::IntoIter<String>, held: &[u8]) -> Option
     })
 }
 
-/// A decision about what was typed, or about the change of the line in the list, which is empty where there is none; and
-/// that line, if the decision is about it. What was done last has left the list: undoing is about no line.
+/// A decision about what was typed, or about the line in the list, which is empty where there is none and else names the line of a
+/// file and a change: `4: 7.2`; and where in the list that is. What was done last has left the list: undoing is about no line.
 fn act(mut words: vec::IntoIter<String>) -> Option<(ChangesAct, Option<u32>)> {
-    let (command, id, typed) = (words.next()?, words.next()?, words.next()?);
-    let id = Some(id).filter(|it| !it.is_empty());
+    let (command, listed, typed) = (words.next()?, words.next()?, words.next()?);
     if command == "undo" {
         let named = Some(typed.trim().to_owned()).filter(|it| !it.is_empty());
         return Some((ChangesAct::Undo(named), None));
     }
-    // What is named is a change, wherever the cursor is.
-    let is_named = typed
-        .trim_start()
-        .starts_with(|it: char| it.is_ascii_digit());
+    let (line_of_file, id) = listed.split_once(": ").unzip();
+    let line_of_file = line_of_file.and_then(|it| it.parse::<u32>().ok()?.checked_sub(1));
     let is_of_list = words.next().is_some_and(|it| it == LIST);
     let line: Option<u32> = words.next().and_then(|it| it.parse().ok());
     let meant = Meant {
-        id,
+        id: id.map(str::to_owned),
         typed: Some(typed),
         ..Meant::default()
     };
     let act = match &*command {
-        "keep" => ChangesAct::Keep(meant),
+        "keep" => ChangesAct::Keep(Meant {
+            at: line_of_file.map(|it| Lines {
+                first: it,
+                last: it,
+            }),
+            ..meant
+        }),
         "take-back" => ChangesAct::TakeBack(Part { meant, lines: None }),
         _ => return None,
     };
-    Some((act, line.filter(|_| is_of_list && !is_named)))
+    Some((act, line.filter(|_| is_of_list)))
 }
 
 #[cfg(target_os = "linux")]
@@ -537,19 +540,23 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_the_list_is_meant_unless_a_change_is_named() {
+    fn a_line_of_the_list_is_meant() {
         for (typed, buffer, line) in [
             ("", LIST, Some(4)),
             ("why", LIST, Some(4)),
-            (" 1.1: why", LIST, None),
             ("", "/a", None),
         ] {
-            let words = ["client0", "keep", "1.2", typed, buffer, "4"];
+            let words = ["client0", "keep", "7: 1.2", typed, buffer, "4"];
             let act = understood("act-3", &words);
-            let Some(What::Act(_, _, meant)) = act else {
+            let Some(What::Act(_, act, meant)) = act else {
                 panic!("{typed} is not read");
             };
             assert_eq!(meant, line, "{typed} {buffer}");
+            let ChangesAct::Keep(kept) = *act else {
+                panic!("{act:?}");
+            };
+            let at = Lines { first: 6, last: 6 };
+            assert_eq!((kept.id.as_deref(), kept.at), (Some("1.2"), Some(at)));
         }
         let words = [&taken_back("why")[..], &["4"]].concat();
         let taking = understood("out-3", &words);

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pillion_changes::Recorder;
 use pillion_changes::recorder::Call;
@@ -15,6 +15,9 @@ use tempfile::TempDir;
 use crate::person::{Person, Said};
 use crate::wait::pause;
 use crate::{Env, SOON};
+
+/// The time after which a person tries again what was too early: each try counts only after a look.
+const AGAIN: Duration = Duration::from_millis(1500);
 
 /// Makes a folder the top of a repository of git's that has no commit yet.
 pub fn make_repository(top: &Path) {
@@ -122,9 +125,19 @@ impl Home {
     /// When it has another one.
     #[track_caller]
     pub fn wait_state(&self, turn: u64, state: &str) {
+        self.wait_state_by(turn, state, || {});
+    }
+
+    /// The same of a person who does this, and once more if nothing comes of it.
+    pub fn wait_state_by(&self, turn: u64, state: &str, again: impl Fn()) {
         let started = Instant::now();
+        let mut tries = 0;
         while self.states_of(turn)[0] != state {
             assert!(started.elapsed() < SOON, "expected {state}");
+            if started.elapsed() >= AGAIN * tries {
+                again();
+                tries += 1;
+            }
             pause(started);
         }
     }

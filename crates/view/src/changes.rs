@@ -210,6 +210,10 @@ pub struct Meant {
     /// The files that are open in the editor and were changed there, and the one whose lines are meant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<BufferText>,
+    /// The files that the editor has read less than [`LOOK`] before, and not because the person saved them. Its companion
+    /// knows, and no message has it.
+    #[serde(skip)]
+    pub just_read: Vec<PathBuf>,
     /// What the person typed after the command, as it is: a change, which is meant then wherever the cursor is, words to the
     /// agent, or both.
     pub typed: Option<String>,

@@ -15,8 +15,9 @@ use pillion_protocol::Note;
 use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::verdict::{Lines, Verdict};
 use pillion_view::changes::{
-    ActDone, BufferText, ChangesAct, ListedTurn, Meant, Named, NamedAct, Part,
+    ActDone, BufferText, ChangesAct, ListedTurn, Meant, Named, NamedAct, Part, Row,
 };
+use pillion_view::decision::LOOK;
 
 use super::listing::list;
 use crate::acting::{Acted, UNSAID, decide, perform, undone_in_editor};
@@ -329,6 +330,75 @@ fn in_a_file_what_stands_at_the_cursor_is_kept_and_nothing_else() {
     // Without a line, as before.
     keep(&lab, None).unwrap();
     assert_eq!(states(&lab), ["kept", "kept", "kept"]);
+}
+
+/// Others than the hunk of the row may not have been looked at.
+#[test]
+fn a_row_of_a_change_with_several_hunks_keeps_nothing_unless_it_is_named() {
+    let mut lab = lab();
+    let one = Some(Lines { first: 1, last: 1 });
+    let keep = |lab: &Lab, turn: usize, at, typed: &str| {
+        let change = &lab.listed()[turn].changes[0];
+        let row = Row {
+            rested_for: (typed.is_empty()).then_some(LOOK),
+            is_chosen: true,
+        };
+        lab.act(ChangesAct::Keep(Meant {
+            at,
+            typed: Some(typed.to_owned()),
+            row: Some(row),
+            ..meant(&change.id, &change.revision)
+        }))
+    };
+    assert_eq!(
+        keep(&lab, 0, one, "").unwrap_err(),
+        "1.1 has 2 hunks, and is kept as a whole: name it to keep all of them"
+    );
+    assert_eq!(lab.state(0), "unseen");
+    keep(&lab, 0, None, "").unwrap();
+    assert_eq!(lab.state(0), "kept");
+    lab.act(ChangesAct::Undo(None)).unwrap();
+    // It is meant wherever the cursor is, and however it came there.
+    keep(&lab, 0, one, "1.1").unwrap();
+    assert_eq!(lab.state(0), "kept");
+    lab.turn("a\nB\nC\nd\nE\n", false);
+    keep(&lab, 0, Some(Lines { first: 2, last: 2 }), "").unwrap();
+    assert_eq!(lab.state(0), "kept");
+}
+
+/// An agent may have rewritten the line under the cursor of a person who meant what stood there before.
+#[test]
+fn what_the_editor_has_read_just_now_is_not_kept_unless_it_is_named() {
+    let lab = lab();
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "links are made on Unix"))]
+    let mut read = vec![lab.path()];
+    #[cfg(unix)]
+    {
+        read.push(lab.root.join("link"));
+        std::os::unix::fs::symlink(&read[0], &read[1]).unwrap();
+    }
+    let keep = |read: &Path, typed: &str| {
+        lab.act(ChangesAct::Keep(Meant {
+            just_read: vec![read.to_owned()],
+            typed: Some(typed.to_owned()),
+            ..in_buffer(&lab.path(), AFTER, false)
+        }))
+    };
+    for read in &read {
+        assert_eq!(
+            keep(read, "").unwrap_err(),
+            format!(
+                "the editor has read {} only just now: look at it, then do the same again",
+                read.display()
+            )
+        );
+    }
+    assert_eq!(lab.state(0), "unseen");
+    keep(&lab.root.join("other"), "").unwrap();
+    lab.act(ChangesAct::Undo(None)).unwrap();
+    assert_eq!(lab.state(0), "unseen");
+    keep(&lab.path(), "1.1").unwrap();
+    assert_eq!(lab.state(0), "kept");
 }
 
 #[test]

@@ -73,6 +73,9 @@ impl MainLoop {
             }
             Tell::Saved(file) => self.saved(file.into(), now),
             Tell::Synced { path, is_saved } => {
+                if !is_saved {
+                    self.views.has_read(view, path.clone(), now);
+                }
                 self.recording.synced(path, is_saved);
                 self.agents.may_have_stirred(now);
             }
@@ -116,12 +119,12 @@ impl MainLoop {
     }
 
     /// The person does something with them.
-    pub(crate) fn act(&mut self, act: ChangesAct, _: By, reply: Answering<ChangesAct>) {
+    pub(crate) fn act(&mut self, mut act: ChangesAct, by: By, reply: Answering<ChangesAct>) {
         if let Some(why) = self.recording.unkept().refusal(&act) {
             return reply.done(ActDone::failed(why));
         }
-        if let Err(why) = act.check_row() {
-            return reply.done(ActDone::refused(why));
+        if let (ChangesAct::Keep(meant), Some(view)) = (&mut act, by.view) {
+            meant.just_read = self.views.just_read(view, by.at);
         }
         match act {
             ChangesAct::Look(id) => {

@@ -573,3 +573,20 @@ fn roots_and_name_are_those_of_all() {
     assert_eq!(scene.views.roots(), ["/w"].map(PathBuf::from));
     assert!(!scene.views.is_last(ViewId::FIRST));
 }
+
+#[test]
+fn what_a_view_has_read_is_new_to_its_person_for_as_long_as_a_look_takes() {
+    let mut scene = Scene::new(Shows::Always, "/w");
+    let other = scene.add(Shows::Always, "/w");
+    let path = PathBuf::from("/w/a");
+    let at = |ms| scene.now + Duration::from_millis(ms);
+    let views = &mut scene.views;
+    views.has_read(ViewId::FIRST, path.clone(), at(0));
+    assert_eq!(views.just_read(ViewId::FIRST, at(699)), [path.clone()]);
+    assert_eq!(views.just_read(other, at(0)), [] as [PathBuf; 0]);
+    assert_eq!(views.just_read(ViewId::FIRST, at(700)), [] as [PathBuf; 0]);
+    views.has_read(ViewId::FIRST, path.clone(), at(800));
+    views.has_read(ViewId::FIRST, path.clone(), at(1200));
+    assert_eq!(views.just_read(ViewId::FIRST, at(1899)), [path]);
+    assert_eq!(views.just_read(ViewId::FIRST, at(1900)), [] as [PathBuf; 0]);
+}

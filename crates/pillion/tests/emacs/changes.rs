@@ -330,7 +330,8 @@ fn what_an_agent_wrote_is_marked_in_the_buffer(version: EmacsVersion) {
     world.emacs.wait_said("the buffer differs from its file");
     assert_eq!(world.home.states_of(2), ["unseen"]);
     world.emacs.command("save-buffer");
-    world.emacs.command("pillion-keep");
+    let keep = || world.emacs.command("pillion-keep");
+    world.home.wait_state_by(2, "kept", keep);
     wait_marks(&world, "");
     world.emacs.assert_no_errors();
 }
@@ -643,5 +644,25 @@ fn what_the_editor_undoes_counts_when_it_is_saved(version: EmacsVersion) {
     world.emacs.command("save-buffer");
     world.home.wait_state(1, "unseen");
     assert_eq!(read(&world), ORIGINAL);
+    world.emacs.assert_no_errors();
+}
+
+/// Nobody has seen what has come under the cursor just now.
+#[each_emacs]
+fn what_has_just_been_read_is_not_kept(version: EmacsVersion) {
+    let world = world(version);
+    let next = ORIGINAL.replace("two\n", "two, rewritten\n");
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&world.path, &next).unwrap());
+    world.emacs.eval(
+        "(progn (revert-buffer t t) (goto-char (point-min)) (search-forward \"rewritten\") (pillion-keep))",
+    );
+    world
+        .emacs
+        .wait_said("a.txt only just now: look at it, then do the same again");
+    assert_eq!(world.home.states_of(2), ["unseen"]);
+    let again = || world.emacs.command("pillion-keep");
+    world.home.wait_state_by(2, "kept", again);
     world.emacs.assert_no_errors();
 }

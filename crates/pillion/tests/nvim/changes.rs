@@ -132,12 +132,9 @@ fn the_list_leads_to_hunks_and_shows_what_became_of_them(version: NvimVersion) {
 fn a_row_of_several_hunks_keeps_nothing_unasked_and_a_keep_is_undone(version: NvimVersion) {
     let (world, _) = world(version);
     open_list(&world, "PillionChanges");
-    world.nvim.command("call cursor(3, 1)");
+    look_at(&world, 3);
     world.nvim.input(":PillionKeep<CR>");
-    wait_told(
-        &world,
-        "1.1 has 2 hunks, and is kept as a whole: :PillionKeep!",
-    );
+    wait_told(&world, "1.1 has 2 hunks, and is kept as a whole: name it");
     assert_eq!(world.home.states_of(1)[0], "unseen");
     look_at(&world, 3);
     world.nvim.input(":PillionKeep!<CR>");
@@ -536,5 +533,27 @@ fn what_was_decided_is_listed(version: NvimVersion) {
         "the decision",
         "vim.bo.buftype == 'nofile' and vim.fn.search('kept.*new.txt', 'nw') > 0",
     );
+    world.nvim.assert_no_errors();
+}
+
+/// Nobody has seen what has come under the cursor just now.
+#[each_neovim]
+fn what_has_just_been_read_is_not_kept(version: NvimVersion) {
+    let (world, path) = world(version);
+    let next = AFTER.replace("B\n", "B, rewritten\n");
+    world.nvim.command("call cursor(2, 1)");
+    let keep = "lua vim.cmd('PillionKeep') vim.cmd('PillionKeep')";
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
+    world.nvim.command(keep);
+    wait_told(
+        &world,
+        "first.txt only just now: look at it, then do the same again",
+    );
+    wait_lines(&world, &next);
+    assert_eq!(world.home.states_of(2), ["unseen"]);
+    let again = || world.nvim.command("PillionKeep");
+    world.home.wait_state_by(2, "kept", again);
     world.nvim.assert_no_errors();
 }

@@ -1,9 +1,9 @@
 //! The changes that agents have written already: listed, kept and taken back, in files and in buffers.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use pillion_testkit::{Home, VimVersion, each_vim};
+use pillion_testkit::{Home, Size, VimVersion, each_vim};
 use pillion_view::LOOK;
 use serde_json::Value;
 
@@ -85,10 +85,11 @@ fn a_row_of_several_hunks_keeps_nothing_unasked_and_a_keep_is_undone(version: Vi
     let (world, _) = world(version);
     world.vim.command("PillionChanges");
     world.vim.wait_until("the list", "&buftype == 'quickfix'");
-    world.vim.command("call cursor(3, 1) | PillionKeep");
+    look_at(&world, 3);
+    world.vim.command("PillionKeep");
     world
         .vim
-        .wait_said("1.1 has 2 hunks, and is kept as a whole: :PillionKeep!");
+        .wait_said("1.1 has 2 hunks, and is kept as a whole: name it");
     assert_eq!(world.home.states_of(1)[0], "unseen");
     look_at(&world, 3);
     world.vim.command("PillionKeep!");
@@ -435,5 +436,78 @@ fn what_was_decided_is_listed(version: VimVersion) {
         "the decision",
         "&buftype == 'nofile' && search('kept.*new.txt', 'nw') > 0",
     );
+    world.vim.assert_no_errors();
+}
+
+/// Nobody has seen what has come under the cursor just now.
+#[each_vim]
+fn what_has_just_been_read_is_not_kept(version: VimVersion) {
+    let (world, path) = world(version);
+    let next = AFTER.replace("B\n", "B, rewritten\n");
+    let again = |folder: &Path| fs::write(folder.join("first.txt"), &next).unwrap();
+    world.home.agents_turn("again", again);
+    let keep = "call cursor(2, 1) | execute 'PillionKeep' | execute 'PillionKeep'";
+    world.vim.command(keep);
+    world
+        .vim
+        .wait_said("first.txt only just now: look at it, then do the same again");
+    wait_lines(&world, &next);
+    assert_eq!(world.home.states_of(2), ["unseen"]);
+    let again = || world.vim.command("PillionKeep");
+    world.home.wait_state_by(2, "kept", again);
+    assert_eq!(read(&path), next);
+    world.vim.assert_no_errors();
+}
+
+/// Where one decides, the answers are not over what is decided.
+#[each_vim]
+fn on_a_narrow_screen_messages_leave_the_list_in_sight(version: VimVersion) {
+    let home = Home::new();
+    home.file("first.txt", BEFORE);
+    home.agents_turn("many", |folder| {
+        for nth in 0..20 {
+            fs::write(folder.join(format!("new-{nth}.txt")), "new\n").unwrap();
+        }
+    });
+    let world = World::with(version, home, &[("first.txt", BEFORE)], |setup| {
+        setup.size(Size::new(60, 24))
+    });
+    world.vim.command("PillionChanges");
+    world.vim.wait_until("the list", "&buftype == 'quickfix'");
+    let above = "popup_list()->filter({_, id -> getwinvar(id, 'pillion_message', v:false)})";
+    for nth in 0..6 {
+        world.vim.command(&format!(
+            "call pillion#notify#ByLevel('info', repeat('word ', 20) .. {nth})"
+        ));
+        let rows: Vec<(u32, u32)> = world.vim.get(&format!(
+            "{above}->mapnew({{_, id -> [popup_getpos(id).line, popup_getpos(id).height]}})"
+        ));
+        let list: u32 = world.vim.get("win_screenpos(0)[0]");
+        assert!(!rows.is_empty());
+        assert!(
+            rows.iter().all(|(line, height)| line + height <= list),
+            "{rows:?} {list}"
+        );
+        assert!(
+            rows.iter().map(|(_, height)| height).sum::<u32>() <= 5,
+            "{rows:?}"
+        );
+        let texts: Vec<String> = world.vim.get(&format!(
+            "{above}->mapnew({{_, id -> getbufline(winbufnr(id), 1)[0]}})"
+        ));
+        let newest = nth.to_string();
+        assert!(
+            texts.iter().any(|text| text.ends_with(&newest)),
+            "{texts:?}"
+        );
+    }
+    // In the upper window they are below.
+    world
+        .vim
+        .command("wincmd k | call pillion#notify#ByLevel('info', repeat('line ', 20))");
+    let places: Vec<u32> = world.vim.get(&format!(
+        "{above}->mapnew({{_, id -> popup_getpos(id).line}})"
+    ));
+    assert!(places.iter().all(|line| *line > 12), "{places:?}");
     world.vim.assert_no_errors();
 }

@@ -221,11 +221,6 @@ local function act(method, params)
   end)
 end
 
---- How the line came under the cursor, if it is meant: what is named in what was typed is meant wherever the cursor is.
-local function row_of(entry, typed)
-  return entry and entry.id and not typed:find("^%s*%d") and row.decide(row_here()) or nil
-end
-
 --- The lines of the file in the window that are meant.
 local function lines_here(call)
   local line = vim.fn.line(".")
@@ -250,58 +245,48 @@ local function is_read_only_now(buf)
   return is_read
 end
 
---- Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the
---- file in the window which stands there. A hunk is not kept by itself: `call.bang` keeps all of the change, in a file
---- of the newest one.
-function M.keep(typed, call)
+--- What is meant: in the list what is under the cursor, elsewhere what is there in the file, or with `call.bang` all of the
+--- change. `part`: the field for its lines. Nil if it has to be looked at first.
+local function meant(typed, call, part)
+  local entry, this = entry_under_cursor(), vim.api.nvim_get_current_buf()
   local params = { typed = typed }
-  local entry = entry_under_cursor()
-  if entry and (entry.hunks or 0) > 1 and not call.bang and not typed:find("^%s*%d") then
-    local said = "%s has %d hunks, and is kept as a whole: :PillionKeep! keeps it"
-    error({ message = said:format(entry.id, entry.hunks) })
-  elseif entry then
-    params.id = entry.id
-    params.revision = entry.revision
-    params.row = row_of(entry, typed)
-  else
-    local this = vim.api.nvim_get_current_buf()
-    if is_read_only_now(this) then
-      return
+  if entry then
+    params.id, params.row = entry.id, row.decide(row_here())
+    this = entry.path and buffers.find(entry.path)
+    if not call.bang and entry.hunks and entry.hunks > 0 then
+      params[part] = { first = entry.first, last = entry.last }
     end
+    -- What is merged with is a buffer that is not saved, and not what was listed.
+    if part == "at" or not (this and vim.bo[this].modified) then
+      params.revision = entry.revision
+    end
+  else
     params.uri = file_here()
-    params.at = not call.bang and lines_here(call) or nil
-    params.buffers = open_buffers(this)
+    params[part] = not call.bang and lines_here(call) or nil
   end
-  act("pillion/keep", params)
+  if is_read_only_now(this) then
+    return nil
+  end
+  params.buffers = open_buffers(this)
+  return params
+end
+
+local function decide(method, params)
+  if params then
+    act(method, params)
+  end
+end
+
+--- Keeps a change or a turn that is named in what was typed, or else what is meant: all of a change, of which others than
+--- the hunk at the cursor may not have been looked at.
+function M.keep(typed, call)
+  decide("pillion/keep", meant(typed, call, "at"))
 end
 
 --- Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range,
 --- or with `call.bang` all of the file's.
 function M.take_back(typed, call)
-  local params = { typed = typed }
-  local this
-  local entry = entry_under_cursor()
-  if entry then
-    params.id = entry.id
-    params.row = row_of(entry, typed)
-    this = entry.path and buffers.find(entry.path)
-    if not call.bang and entry.hunks and entry.hunks > 0 then
-      params.lines = { first = entry.first, last = entry.last }
-    end
-    -- What is merged with is a buffer that is not saved, and not what was listed.
-    if not (this and vim.bo[this].modified) then
-      params.revision = entry.revision
-    end
-  else
-    params.uri = file_here()
-    this = vim.api.nvim_get_current_buf()
-    params.lines = not call.bang and lines_here(call) or nil
-  end
-  if is_read_only_now(this) then
-    return
-  end
-  params.buffers = open_buffers(this)
-  act("pillion/takeBack", params)
+  decide("pillion/takeBack", meant(typed, call, "lines"))
 end
 
 --- Shows a change or a turn as diffs: the one that is named, or that under the cursor in the list, or else the newest

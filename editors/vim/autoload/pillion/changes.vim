@@ -202,36 +202,6 @@ def Act(method: string, params: dict<any>)
   request.AskForPerson(method, params, (result) => OnDone(result, get(params, 'buffers', [])))
 enddef
 
-# How the line came under the cursor, if it is meant: what is named in what was typed is meant wherever the cursor is.
-def RowOf(typed: string): dict<any>
-  return typed =~ '^\s*\d' ? {} : {row: row.Decide(RowHere())}
-enddef
-
-# Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the file
-# in the window which stands there. A hunk is not kept by itself: with `bang` all of the change is, in a file of the
-# newest one.
-export def Keep(typed: string, bang: bool)
-  var params: dict<any> = {typed: typed}
-  if !IsInList()
-    if IsReadOnlyNow(bufnr())
-      return
-    endif
-    extend(params, FileHere())
-    params.buffers = OpenBuffers(bufnr())
-    if !bang
-      extend(params, {at: {first: line('.') - 1, last: line('.') - 1}})
-    endif
-  else
-    const entry = EntryUnderCursor()
-    if get(entry, 'hunks', 0) > 1 && !bang && typed !~ '^\s*\d'
-      throw $'Pillion: {entry.id} has {entry.hunks} hunks, and is kept as a whole: :PillionKeep! keeps it'
-    elseif has_key(entry, 'id')
-      extend(params, {id: entry.id, revision: entry.revision})->extend(RowOf(typed))
-    endif
-  endif
-  Act('pillion/keep', params)
-enddef
-
 # True if a buffer had another text than its file: it is read now, and the person sees what they act on.
 def IsReadOnlyNow(buf: number): bool
   if buf == 0 || files.PathOf(buf) == '' || getbufvar(buf, '&modified')
@@ -246,37 +216,42 @@ def IsReadOnlyNow(buf: number): bool
   return is_read
 enddef
 
+# Does this with what is meant: in the list what is under the cursor, elsewhere what is there in the file, or with
+# `about.bang` all of the change. `part`: the field for its lines.
+def Decide(method: string, typed: string, about: dict<any>, part: string)
+  var params: dict<any> = {typed: typed}
+  var own = bufnr()
+  var lines = get(about, 'range', 0) > 0 ? [about.line1, about.line2] : [line('.'), line('.')]
+  if IsInList()
+    const entry = EntryUnderCursor()
+    own = has_key(entry, 'path') ? files.BufferOf(entry.path) : 0
+    lines = get(entry, 'hunks', 0) > 0 ? [entry.first + 1, entry.last + 1] : []
+    # What is merged with is a buffer that is not saved, and not what was listed.
+    const is_listed = part == 'at' || own == 0 || !getbufvar(own, '&modified')
+    extend(params, has_key(entry, 'id') ? {id: entry.id, row: row.Decide(RowHere())} : {})
+    extend(params, is_listed && has_key(entry, 'revision') ? {revision: entry.revision} : {})
+  else
+    extend(params, FileHere())
+  endif
+  if !about.bang && !empty(lines)
+    params[part] = {first: lines[0] - 1, last: lines[1] - 1}
+  endif
+  if !IsReadOnlyNow(own)
+    params.buffers = OpenBuffers(own)
+    Act(method, params)
+  endif
+enddef
+
+# Keeps a change or a turn that is named in what was typed, or else what is meant: all of a change, of which others than
+# the hunk at the cursor may not have been looked at.
+export def Keep(typed: string, about: dict<any>)
+  Decide('pillion/keep', typed, about, 'at')
+enddef
+
 # Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range, or
 # with `about.bang` all of the file's.
 export def TakeBack(typed: string, about: dict<any>)
-  var params: dict<any> = {typed: typed}
-  const is_in_list = IsInList()
-  const entry = is_in_list ? EntryUnderCursor() : {}
-  var own = 0
-  if !is_in_list
-    extend(params, FileHere())
-    own = bufnr()
-    if !about.bang
-      params.lines = about.range > 0
-        ? {first: about.line1 - 1, last: about.line2 - 1}
-        : {first: line('.') - 1, last: line('.') - 1}
-    endif
-  elseif has_key(entry, 'id')
-    extend(params, {id: entry.id})->extend(RowOf(typed))
-    own = files.BufferOf(entry.path)
-    if !about.bang && entry.hunks > 0
-      params.lines = {first: entry.first, last: entry.last}
-    endif
-    # What is merged with is a buffer that is not saved, and not what was listed.
-    if own == 0 || !getbufvar(own, '&modified')
-      params.revision = entry.revision
-    endif
-  endif
-  if IsReadOnlyNow(own)
-    return
-  endif
-  params.buffers = OpenBuffers(own)
-  Act('pillion/takeBack', params)
+  Decide('pillion/takeBack', typed, about, 'lines')
 enddef
 
 # Shows a change or a turn as diffs: the one that is named, or that under the cursor in the list, or else the newest turn.
