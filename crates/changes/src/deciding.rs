@@ -387,15 +387,22 @@ impl<'a> Deciding<'a> {
     }
 
     /// A person has saved a file. If all stands in it again that they had taken back of a change, by the undo of their editor,
-    /// they have undone that: the last of several steps, or more of them. Returns true if so.
+    /// they have undone that: the last of several steps, or more of them. So they have if they had it read again, for what was
+    /// taken out of its text in an editor alone. Returns true if so.
     ///
     /// # Errors
     /// When that cannot be kept.
-    pub fn saved(&mut self, change: &Change, now: &[u8]) -> Result<bool, DecideError> {
+    pub fn synced(
+        &mut self,
+        change: &Change,
+        now: &[u8],
+        is_saved: bool,
+    ) -> Result<bool, DecideError> {
         let judged = self.judged.of(change.number).cloned();
         let mut left = judged.as_ref().filter(|it| change.has_taken_back(Some(it)));
         let (mut undone, mut without) = (None, now.to_vec());
         while let Some(step) = left.and_then(Judged::last_taking)
+            && (is_saved || step.in_editor.is_some())
             && let Some(out) = self.out_again(step, &without)
         {
             without = out;

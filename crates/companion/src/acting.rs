@@ -216,7 +216,12 @@ pub fn act_alone(store: &Store, named: Named) -> ActDone {
 }
 
 /// Of a file that was saved and that agents changed in these turns: what the person had taken back, and what is there again.
-pub(crate) fn undone_in_editor(store: &Store, turns: &[u64], path: &Path) -> Acted {
+pub(crate) fn undone_in_editor(
+    store: &Store,
+    turns: &[u64],
+    path: &Path,
+    is_saved: bool,
+) -> Acted {
     let path = real_path(path);
     let mut undone = Acted::default();
     let Some(now) = kept::now(&path) else {
@@ -229,7 +234,7 @@ pub(crate) fn undone_in_editor(store: &Store, turns: &[u64], path: &Path) -> Act
         };
         let mut deciding = Deciding::new(store, &kept);
         for change in kept.turn.changes.iter().filter(|it| it.path == path) {
-            if let Err(error) = deciding.saved(change, &now) {
+            if let Err(error) = deciding.synced(change, &now, is_saved) {
                 tracing::warn!(%error, "what was undone in an editor is not kept");
             }
         }

@@ -117,8 +117,13 @@ pub(crate) enum Event {
     Attached(NewView),
     /// A file was saved, and no agent wrote it.
     SavedByPerson(File),
-    /// A person has saved this file in an editor, and that is recorded; with the turns in which agents changed it.
-    SavedInEditor(PathBuf, Vec<u64>),
+    /// A person has saved this file in an editor, or has had it read again there, and that is recorded; with the turns in which
+    /// agents changed it.
+    SyncedInEditor {
+        path: PathBuf,
+        turns: Vec<u64>,
+        is_saved: bool,
+    },
     /// The discovery files were written, or put back; this could not be served.
     DiscoveryFilesChanged {
         files: Vec<PathBuf>,

@@ -102,11 +102,11 @@ impl Judging {
         });
     }
 
-    /// A person has saved a file in their editor that agents changed in these turns. What they have undone there is told the
-    /// agents.
-    pub(crate) fn saved(&self, path: PathBuf, turns: Vec<u64>) {
+    /// A person has saved a file in their editor that agents changed in these turns, or has had it read again. What they have
+    /// undone there is told the agents.
+    pub(crate) fn synced(&self, path: PathBuf, turns: Vec<u64>, is_saved: bool) {
         if let Some(store) = self.store().filter(|_| !turns.is_empty()) {
-            let undone = move || acting::undone_in_editor(&store, &turns, &path);
+            let undone = move || acting::undone_in_editor(&store, &turns, &path, is_saved);
             self.start(Reply::new(drop), undone);
         }
     }

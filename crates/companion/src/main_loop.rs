@@ -390,7 +390,11 @@ impl MainLoop {
                 }
             }
             Event::SavedByPerson(file) => self.context.focus(file, now),
-            Event::SavedInEditor(path, turns) => self.judging.saved(path, turns),
+            Event::SyncedInEditor {
+                path,
+                turns,
+                is_saved,
+            } => self.judging.synced(path, turns, is_saved),
             Event::Attached(new) => self.attached(new, now),
             Event::DiscoveryFilesChanged { files, warnings } => {
                 if self.discovery.note(files, warnings) {

@@ -390,11 +390,13 @@ impl Recording {
                 (true, false) => recorder.seen(&path),
                 (true, true) => recorder.saved(&path),
             };
-            if is_saved {
-                // Only now: what is judged otherwise by then would be put down otherwise.
-                let turns = recorder.turns_of(&path);
-                let _ = events.send(Event::SavedInEditor(path, turns));
-            }
+            // Only now: what is judged otherwise by then would be put down otherwise.
+            let turns = recorder.turns_of(&path);
+            let _ = events.send(Event::SyncedInEditor {
+                path,
+                turns,
+                is_saved,
+            });
             synced
         });
     }

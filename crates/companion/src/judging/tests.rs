@@ -1125,7 +1125,7 @@ fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
         for saved in [AFTER, &mine] {
             let lab = lab();
             let path = lab.path();
-            let saved_in_editor = |path: &Path| remarks(undone_in_editor(&lab.store, &[1], path));
+            let saved_in_editor = |path: &Path| remarks(undone_in_editor(&lab.store, &[1], path, true));
             assert!(saved_in_editor(&path).is_empty());
             lab.act(act(&path)).unwrap();
             // Saved without that: it stays taken back.
@@ -1156,6 +1156,23 @@ fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
     }
 }
 
+/// What was taken out of the file itself and stands there again is somebody else's.
+#[test]
+fn what_was_taken_out_of_a_buffer_that_is_thrown_away_is_unseen_again() {
+    for is_modified in [true, false] {
+        let lab = lab();
+        let path = lab.path();
+        let read = || remarks(undone_in_editor(&lab.store, &[1], &path, false)).len();
+        lab.act(lines(in_file(&path), 1..2, text(&path, AFTER, is_modified)))
+            .unwrap();
+        assert_eq!(lab.made(), Some("taken back in part"));
+        fs::write(&path, AFTER).unwrap();
+        assert_eq!(read(), usize::from(is_modified));
+        let expected = (!is_modified).then_some("taken back in part");
+        assert_eq!(lab.made(), expected);
+    }
+}
+
 /// Of several hunks, one that was taken out of a buffer that nobody had saved, also where the person had changed another one there.
 #[test]
 fn of_what_is_undone_in_an_editor_the_agent_hears_that_alone() {
@@ -1167,7 +1184,7 @@ fn of_what_is_undone_in_an_editor_the_agent_hears_that_alone() {
         lab.act(lines(in_file(&path), at..at + 1, buffers)).unwrap();
         assert!(lab.made().is_some(), "{unsaved}");
         fs::write(&path, &unsaved).unwrap();
-        let undone = remarks(undone_in_editor(&lab.store, &[1], &path));
+        let undone = remarks(undone_in_editor(&lab.store, &[1], &path, true));
         let [undone] = &undone[..] else {
             panic!("{unsaved}: {undone:?}");
         };
@@ -1188,7 +1205,7 @@ fn what_was_taken_out_before_stays_so() {
         let buffers = text(&path, buffer, true);
         lab.act(lines(in_file(&path), at..at + 1, buffers)).unwrap();
     }
-    let saved = || remarks(undone_in_editor(&lab.store, &[1], &path)).len();
+    let saved = || remarks(undone_in_editor(&lab.store, &[1], &path, true)).len();
     fs::write(&path, &without_b).unwrap();
     assert_eq!((saved(), lab.made()), (1, Some("taken back in part")));
     fs::write(&path, AFTER).unwrap();
