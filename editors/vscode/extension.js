@@ -71,7 +71,7 @@ async function activate(context) {
     }),
     openKept: () => reviews.kept.choose(),
     next: () => reviews.next(),
-    tooLate: () => client.say(3, "The proposal was closed just now: that key did nothing."),
+    tooLate: () => client.tell("The proposal was closed just now: that key did nothing."),
     addNote: (reply) => reviews.notes.add(reply),
     deleteNote: (comment) => reviews.notes.delete(comment),
     sendNotes: () => agents.sendNotes(),

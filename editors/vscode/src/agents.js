@@ -64,7 +64,7 @@ class Agents {
     if (this.status.status?.mentions.length) {
       const uri = document.uri.toString();
       const { agent } = await this.client.ask("pillion/mention", { uri, lines });
-      if (agent) return this.client.say(3, `It is in the prompt of ${agent.displayName}.`);
+      if (agent) return this.client.tell(`It is in the prompt of ${agent.displayName}.`);
     }
     const name = vscode.workspace.asRelativePath(document.uri, false);
     this.#type((agent) => `@${name}${lines && agent.readsLinesInPrompt ? `#L${lines.first + 1}-${lines.last + 1}` : ""} `);
@@ -104,8 +104,7 @@ class Agents {
    * @param {object} [params]
    */
   async #choose(method, params) {
-    const { done, message } = await this.client.ask(method, params ?? {});
-    return this.client.say(done ? 3 : 2, message);
+    this.client.outcome(await this.client.ask(method, params ?? {}));
   }
 }
 

@@ -3,6 +3,7 @@
 const vscode = require("vscode");
 const fs = require("fs/promises");
 const plain = require("./plain");
+const { asShown } = require("./view");
 
 /** @typedef {{ turn: any } | { turn: any, change: any }} Node */
 
@@ -21,6 +22,9 @@ class Changes {
     /** When the rows of the tree became what they are, and whether the person went to one since. */
     this.rested = 0;
     this.isChosen = true;
+    this.isDrawn = true;
+    /** @type {Promise<void> | undefined} */
+    this.drawing = undefined;
     this.redrawn = new vscode.EventEmitter();
     this.onDidChangeTreeData = this.redrawn.event;
     /** @type {vscode.EventEmitter<void>} */
@@ -41,7 +45,7 @@ class Changes {
 
   /** @param {vscode.Disposable[]} subscriptions */
   follow(subscriptions) {
-    const { window, languages } = vscode;
+    const { window, workspace, languages } = vscode;
     this.tree = window.createTreeView("pillion.changes", { treeDataProvider: this, showCollapseAll: true });
     subscriptions.push(
       this.tree,
@@ -52,6 +56,12 @@ class Changes {
       languages.registerCodeLensProvider({ scheme: "file" }, this),
       window.registerFileDecorationProvider(this),
       window.onDidChangeVisibleTextEditors(() => this.#draw()),
+      workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (!this.#of(document.uri).length) return;
+        this.#draw();
+        // It is saved now, or it is not.
+        if (!contentChanges.length) this.lenses.fire();
+      }),
     );
   }
 
@@ -132,27 +142,59 @@ class Changes {
 
   // ---- Open editors.
 
+  /** Marks what is there, one time after the other. */
   #draw() {
-    for (const editor of vscode.window.visibleTextEditors) {
-      const hunks = this.#of(editor.document.uri).flatMap(({ hunks }) => hunks);
-      const ranges = hunks.map(({ lines }) => new vscode.Range(lines.start, 0, Math.max(lines.end - 1, lines.start), 0));
-      editor.setDecorations(this.mark, ranges);
+    this.isDrawn = false;
+    this.drawing ??= this.#drawAll().finally(() => (this.drawing = undefined));
+  }
+
+  async #drawAll() {
+    while (!this.isDrawn) {
+      this.isDrawn = true;
+      for (const editor of vscode.window.visibleTextEditors) {
+        const { version } = editor.document;
+        const hunks = await this.#placed(editor.document).catch(() => []);
+        const ranges = hunks.map(({ hunk: { lines } }) => new vscode.Range(lines.start, 0, Math.max(lines.end - 1, lines.start), 0));
+        if (editor.document.version === version) editor.setDecorations(this.mark, ranges);
+      }
     }
   }
 
+  /**
+   * The hunks that nobody has looked at, where they stand in a document: one that has other lines there has none of it.
+   * @param {vscode.TextDocument} document
+   * @returns {Promise<{ change: any, hunk: any }[]>}
+   */
+  async #placed(document) {
+    const changes = this.#of(document.uri);
+    const all = changes.flatMap((change) => change.hunks.map((/** @type {any} */ hunk) => ({ change, hunk })));
+    if (!all.length) return [];
+    const [original, content] = [await onDisk(document), document.getText()].map((it) => asShown(it ?? "", vscode.EndOfLine.LF));
+    if (original === content) return all;
+    const { hunks } = await this.client.ask("pillion/hunks", { original, content });
+    return all.flatMap(({ change, hunk }) => {
+      const lines = moved(hunk.lines, hunks);
+      return lines ? [{ change, hunk: { ...hunk, lines } }] : [];
+    });
+  }
+
   /** @param {vscode.TextDocument} document */
-  provideCodeLenses(document) {
+  async provideCodeLenses(document) {
+    const placed = await this.#placed(document);
     const last = document.lineCount - 1;
-    return this.#of(document.uri).flatMap((change) =>
-      change.hunks.flatMap((/** @type {any} */ hunk) => {
-        const line = Math.min(hunk.lines.start, last);
-        const range = new vscode.Range(line, 0, line, 0);
-        const lens = (/** @type {string} */ title, /** @type {string} */ command) =>
-          new vscode.CodeLens(range, { title, command: `pillion.${command}`, arguments: [{ change, hunk }] });
-        const all = [lens(plain.label(hunk.label), "look"), lens("Keep", "keep"), lens("Take Back", "takeBack")];
-        return hunk.isChangedSince ? all.slice(0, 2) : all;
-      }),
-    );
+    const lens = (/** @type {any} */ meant, /** @type {string} */ title, /** @type {string} */ command) => {
+      const line = Math.min(meant.hunk?.lines.start ?? 0, last);
+      return new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title, command: `pillion.${command}`, arguments: [meant] });
+    };
+    const lenses = placed.flatMap((meant) => {
+      const { label, isChangedSince } = meant.hunk;
+      const all = [lens(meant, plain.label(label), "look"), lens(meant, "Keep", "keep"), lens(meant, "Take Back", "takeBack")];
+      return isChangedSince ? all.slice(0, 2) : all;
+    });
+    const isMissing = (/** @type {any} */ change) => placed.filter((it) => it.change === change).length < change.hunks.length;
+    const missing = document.isDirty ? this.#of(document.uri).filter(isMissing) : [];
+    const elsewhere = (/** @type {any} */ { label }) => plain.label(`${label}: not all of it is in this text, which is not saved`);
+    return [...missing.map((change) => lens({ change }, elsewhere(change), "look")), ...lenses];
   }
 
   // ---- What the person does.
@@ -224,13 +266,13 @@ class Changes {
    * @param {any} params
    */
   async #act(method, params) {
-    const { done, message, edits } = await this.client.ask(method, params);
-    for (const edit of edits ?? []) {
+    const outcome = await this.client.ask(method, params);
+    for (const edit of outcome.edits ?? []) {
       if (await this.#edit(edit, params.buffers)) continue;
       void this.client.say(2, "The file was edited meanwhile: nothing was taken out of it.");
       await this.client.ask("pillion/undo", { id: edit.id });
     }
-    if (message) void this.client.say(done ? 3 : 2, message);
+    if (outcome.message) this.client.outcome(outcome);
     await this.load();
   }
 
@@ -255,12 +297,28 @@ class Changes {
  */
 async function saved(document) {
   const text = document.getText();
-  const bytes = await fs.readFile(document.uri.fsPath).catch(() => undefined);
-  if (!bytes) return text;
-  const onDisk = bytes.toString("utf8");
-  const eol = document.eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n";
-  if (!document.isDirty && onDisk.replace(/^\ufeff/, "").replace(/\r\n|\r|\n/g, eol) === text) return onDisk;
-  return onDisk.startsWith("\ufeff") ? `\ufeff${text}` : text;
+  const there = await onDisk(document);
+  if (there === undefined) return text;
+  if (!document.isDirty && asShown(there, document.eol) === text) return there;
+  return there.startsWith("\ufeff") ? `\ufeff${text}` : text;
+}
+
+/** @param {vscode.TextDocument} document */
+const onDisk = (document) => fs.readFile(document.uri.fsPath, "utf8").catch(() => undefined);
+
+/**
+ * Where lines are after these changes, if none of them is there.
+ * @param {{ start: number, end: number }} lines
+ * @param {{ before: { start: number, end: number }, after: { start: number, end: number } }[]} changes
+ */
+function moved({ start, end }, changes) {
+  let by = 0;
+  for (const { before, after } of changes) {
+    const isWithin = start === end && before.start <= start && before.end >= start;
+    if (isWithin || (before.start < end && before.end > start)) return undefined;
+    if (before.end <= start) by += after.end - after.start - (before.end - before.start);
+  }
+  return { start: start + by, end: end + by };
 }
 
 module.exports = { Changes };

@@ -13,6 +13,9 @@ const LAST_RESTART_MS = 60000;
 /** The time that VS Code leaves an extension for its end is short. */
 const LEAVE_MS = 1500;
 
+/** So long stands in the status bar what was done. */
+const TOLD_MS = 10000;
+
 /** By `type` of `window/showMessage`. */
 const SHOW = [vscode.window.showErrorMessage, vscode.window.showWarningMessage, vscode.window.showInformationMessage];
 
@@ -127,6 +130,21 @@ class Client {
     const message = plain.message(text);
     this.output.info(message);
     return (SHOW[type - 1] ?? SHOW[2])(message, ...buttons);
+  }
+
+  /**
+   * What needs no answer and takes nobody's place: in the status bar, for a while.
+   * @param {string} text
+   */
+  tell(text) {
+    this.output.info(plain.message(text));
+    vscode.window.setStatusBarMessage(plain.label(text), TOLD_MS);
+  }
+
+  /** @param {{ done: boolean, message: string }} outcome of what the person wanted */
+  outcome({ done, message }) {
+    if (done) this.tell(message);
+    else void this.say(2, message);
   }
 
   /** @param {vscode.WorkspaceFoldersChangeEvent} event */

@@ -40,8 +40,8 @@ class Files {
   /** @param {vscode.Uri} uri */
   readFile(uri) {
     const view = this.#view(uri);
-    if (uri.scheme === LEFT) return Buffer.from(view.diff.original ?? "");
-    return view.saved ?? Buffer.from(view.diff.proposed);
+    if (uri.scheme === LEFT) return Buffer.from(view.covered(view.diff.original ?? ""));
+    return view.saved ?? Buffer.from(view.covered(view.diff.proposed));
   }
 
   /**

@@ -5,6 +5,7 @@ const vscode = require("vscode");
 const { Files } = require("./files");
 const { Kept, nameOf } = require("./kept");
 const { Notes } = require("./notes");
+const { Own, alike } = require("./own");
 const { View, asShown, isOurs, tabs, RIGHT, LEFT } = require("./view");
 
 /** The time without changes after which Pillion hears of them. */
@@ -42,6 +43,8 @@ class Reviews {
     this.notes = new Notes(client, find);
     /** Whether a proposal is in the active tab, as VS Code knows it. */
     this.wasActive = false;
+    /** The proposals that nobody waits for any more, as VS Code knows them: they have no buttons. */
+    this.over = "";
     /** When the person last decided, whether or not that counted. */
     this.pressed = 0;
     /** @type {number[]} the pauses that Pillion has not heard of */
@@ -62,7 +65,7 @@ class Reviews {
         const { uri } = textEditor.document;
         const view = uri.scheme === RIGHT ? this.find(uri) : undefined;
         // A click says nothing of what a save has changed meanwhile.
-        if (kind && kind !== vscode.TextEditorSelectionChangeKind.Mouse && view) this.#adopt(view);
+        if (kind && kind !== vscode.TextEditorSelectionChangeKind.Mouse && view) this.#adopt(view, false);
         this.look();
       }),
       this.notes,
@@ -94,6 +97,7 @@ class Reviews {
     const shown = this.#show(view, { preserveFocus: true, background: !!this.front });
     await Promise.race([shown, new Promise((done) => setTimeout(done, SLOW_MS))]);
     if (view.isClosing) return;
+    view.isUnsaved = !!unsavedOf(view);
     this.say(view, diff.notes ?? []);
     this.look();
   }
@@ -128,6 +132,7 @@ class Reviews {
       view.isOver = true;
       this.files.changed(view);
       this.say(view, sentences);
+      this.look();
     } else {
       if (message) void this.client.say(3, sentences.join(" "));
       void this.#remove(view);
@@ -157,7 +162,7 @@ class Reviews {
   async forget() {
     const views = [...this.views.values()].filter((it) => !it.isClosing);
     const edited = views.filter((it) => it.isEdited && !it.isOver);
-    for (const view of edited) await this.kept.keep(view, view.content);
+    for (const view of edited) await this.kept.keep(view, view.uncovered(view.content));
     if (edited.length) void this.client.say(2, `Pillion has ended. ${Kept.said(edited.map((it) => it.name))}`);
     for (const view of views) await this.#remove(view);
   }
@@ -182,48 +187,72 @@ class Reviews {
   async text(view, content = view.content) {
     const { proposed } = view.diff;
     if (!view.seen.isLoaded || content === view.shown) return proposed;
-    if (view.shown === proposed) return content;
-    return (await this.client.ask("pillion/restore", { proposed, shown: view.shown, content })).content;
+    const [shown, mine] = [view.shown, content].map((it) => view.uncovered(it));
+    if (shown === proposed) return mine;
+    return (await this.client.ask("pillion/restore", { proposed, shown, content: mine })).content;
   }
 
   /**
    * Edits a view as the person would, so that undo brings back what was there.
    * @param {View} view
-   * @param {string} text the whole text
+   * @param {string} text the whole text, as it is shown
    */
   async #edit(view, text) {
+    await this.#put(view, text);
+    this.#adopt(view, !view.isInSave);
+  }
+
+  /**
+   * @param {View} view
+   * @param {string} text
+   */
+  async #put(view, text) {
     if (!view.document) return;
     const edit = new vscode.WorkspaceEdit();
     edit.set(view.right, [difference(view.document, text)]);
     await vscode.workspace.applyEdit(edit);
-    this.#adopt(view);
   }
 
   /** @param {vscode.TextDocumentChangeEvent} event */
   #changed({ document, contentChanges, reason }) {
+    if (document.uri.scheme === "file") return this.#fileChanged();
     const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
     if (!view || view.isClosing || !contentChanges.length) return;
-    if (!view.seen.isLoaded) {
+    if (!view.own) {
       view.seen.load();
       return this.look();
     }
     view.seen.follow(contentChanges);
+    view.own.change(contentChanges);
     clearTimeout(view.settling);
-    if (view.isInSave && !reason) return;
-    if (reason) this.#adopt(view);
-    else view.settling = setTimeout(() => this.#adopt(view), SETTLED_MS);
+    if (reason) this.#adopt(view, false);
+    else if (!view.isInSave) view.settling = setTimeout(() => this.#adopt(view), SETTLED_MS);
+  }
+
+  /** Whether the files of proposals have unsaved changes. */
+  #fileChanged() {
+    for (const view of this.views.values()) {
+      const isUnsaved = !!unsavedOf(view);
+      if (isUnsaved === view.isUnsaved) continue;
+      view.isUnsaved = isUnsaved;
+      this.say(view, view.sentences);
+    }
   }
 
   /**
-   * What stands in a view is the person's, and kept: in memory at once, so that closing asks nothing, and by Pillion in a moment,
+   * What the person has made of a view is kept: in memory at once, so that closing asks nothing, and by Pillion in a moment,
    * in case this window ends.
    * @param {View} view
+   * @param {boolean} isAll whether all that stands there is theirs, or the last change alone
    */
-  #adopt(view) {
+  #adopt(view, isAll = true) {
     clearTimeout(view.settling);
-    const { document, content } = view;
-    if (view.isClosing || !view.seen.isLoaded || !document || content === (view.edited ?? view.shown)) return;
-    view.edited = content === view.shown ? undefined : content;
+    if (view.isClosing || !view.own || !view.document) return;
+    if (isAll) view.own = new Own(view.document.getText());
+    else view.own.claim();
+    const { text } = view.own;
+    if (text === (view.adopted ?? view.shown)) return;
+    view.adopted = text;
     clearTimeout(view.draft);
     view.draft = setTimeout(() => void this.#tellDraft(view), PAUSE_MS);
     void this.#save(view);
@@ -233,10 +262,10 @@ class Reviews {
   async #save(view) {
     if (view.isSaving || !view.document?.isDirty || vscode.window.activeTextEditor?.document !== view.document) return;
     view.isSaving = true;
-    const { edited } = view;
+    const { adopted } = view;
     await vscode.commands.executeCommand("workbench.action.files.saveWithoutFormatting");
     view.isSaving = false;
-    if (view.edited !== edited && !view.isClosing) void this.#save(view);
+    if (view.adopted !== adopted && !view.isClosing) void this.#save(view);
   }
 
   /**
@@ -245,12 +274,13 @@ class Reviews {
    */
   #willSave({ document, reason, waitUntil }) {
     const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
-    if (!view || !view.seen.isLoaded || view.isClosing) return;
+    if (!view?.own || view.isClosing) return;
     clearTimeout(view.settling);
     view.isInSave = true;
+    view.own.change([]);
     if (reason === vscode.TextDocumentSaveReason.Manual) this.say(view, ["Saving decides nothing: “Pillion: Accept” accepts."]);
-    const own = view.edited ?? view.shown;
-    if (document.getText() !== own) waitUntil(Promise.resolve([difference(document, own)]));
+    const { text } = view.own;
+    if (document.getText() !== text) waitUntil(Promise.resolve([difference(document, text)]));
   }
 
   /**
@@ -261,8 +291,20 @@ class Reviews {
     const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
     if (!view?.isInSave) return;
     view.isInSave = false;
-    const own = view.edited ?? view.shown;
-    if (view.seen.isLoaded && !view.isClosing && document.getText() !== own) void this.#edit(view, own).then(() => this.#save(view));
+    void this.#putBack(view);
+  }
+
+  /**
+   * A key that comes meanwhile hinders the edit.
+   * @param {View} view
+   */
+  async #putBack(view) {
+    for (let tries = 0; tries < 5; tries++) {
+      if (!view.own || view.isClosing || view.document?.getText() === view.own.text) break;
+      await this.#put(view, view.own.text);
+      clearTimeout(view.settling);
+    }
+    void this.#save(view);
   }
 
   /** @param {View} view */
@@ -278,7 +320,7 @@ class Reviews {
   /** Pillion hears of all that was typed, before this window ends. */
   tellAll() {
     const views = this.waiting;
-    for (const view of views) this.#adopt(view);
+    for (const view of views) this.#adopt(view, !view.isInSave);
     return Promise.all(views.map((it) => this.#tellDraft(it)));
   }
 
@@ -302,20 +344,22 @@ class Reviews {
    * @param {View} view
    * @param {object} options
    */
-  #show(view, options) {
+  async #show(view, options) {
     const { all, activeTabGroup } = vscode.window.tabGroups;
     const ours = [...view.tabs, ...tabs()].map(({ tab }) => tab.group)[0];
     const free = activeTabGroup.activeTab ? all.find((group) => !group.tabs.length) : activeTabGroup;
     const viewColumn = (ours ?? free)?.viewColumn ?? vscode.ViewColumn.Beside;
     const how = { preview: false, viewColumn, ...options };
-    return vscode.commands.executeCommand("vscode.diff", view.left, view.right, view.title, how);
+    await vscode.commands.executeCommand("vscode.diff", view.left, view.right, view.title, how);
+    // It may be over since then.
+    if (view.isClosing && view.tabs.length) await vscode.window.tabGroups.close(view.tabs.map(({ tab }) => tab), true);
   }
 
   /** The person wants to see the one that waits longest. */
   async next() {
     const { waiting } = this;
     const view = waiting.find((it) => it !== this.current) ?? waiting[0];
-    if (!view) return this.client.say(3, "No proposal waits for a decision.");
+    if (!view) return this.client.tell("No proposal waits for a decision.");
     await this.#show(view, {});
   }
 
@@ -323,10 +367,12 @@ class Reviews {
     for (const view of this.views.values()) view.seen.look();
     this.status.shows(this.waiting.length);
     this.status.aside(this.front?.sentence);
+    const set = (/** @type {string} */ name, /** @type {any} */ value) => void vscode.commands.executeCommand("setContext", name, value);
     const isActive = !!this.current;
-    if (isActive === this.wasActive) return;
-    this.wasActive = isActive;
-    void vscode.commands.executeCommand("setContext", "pillion.isActive", isActive);
+    if (isActive !== this.wasActive) set("pillion.isActive", (this.wasActive = isActive));
+    const over = [...this.views.values()].filter((it) => it.isOver).map(({ right }) => right.toString());
+    if (over.join() !== this.over) set("pillion.over", over);
+    this.over = over.join();
   }
 
   /**
@@ -335,8 +381,8 @@ class Reviews {
    * @param {string[]} sentences
    */
   say(view, sentences) {
-    view.sentence = sentences.join(" ") || undefined;
-    this.notes.head(view, sentences);
+    view.sentences = sentences;
+    this.notes.head(view, [...sentences, ...view.remarks]);
     this.status.aside(this.front?.sentence);
   }
 
@@ -351,7 +397,7 @@ class Reviews {
     // All of it as it is now: what comes later, the person has not decided about.
     // Who closes the tab before what they typed is saved may be asked by VS Code, which then reads the file again.
     // What a save makes of a text is put back after it.
-    const content = view.isInSave ? (view.edited ?? view.shown) : isClosed ? (view.edited ?? view.content) : view.content;
+    const content = view.isInSave && view.own ? view.own.text : isClosed ? (view.edited ?? view.content) : view.content;
     const { id, revision } = view.diff;
     const now = performance.now();
     this.pauses.push(Math.floor(now - this.pressed));
@@ -398,10 +444,11 @@ class Reviews {
       await this.kept.keep(view, text);
       void this.kept.tell(this.client, `${view.title} is rejected.`, [view.name]);
     }
-    if (message) this.client.say(3, message);
+    if (message) this.client.tell(message);
     await this.#remove(view);
     const following = next === null || next === undefined ? undefined : this.views.get(next);
-    if (following) await this.#show(following, {});
+    // Who closes all of a set decides about that one, too.
+    if (following && !following.isDeciding && !following.isClosing) await this.#show(following, {});
   }
 
   /** @param {vscode.TabChangeEvent} event */
@@ -465,7 +512,7 @@ class Reviews {
     const { document, editor } = view;
     if (!document || !editor || view.isOver) return;
     const lf = vscode.EndOfLine.LF;
-    const [original, proposed, now] = [view.diff.original ?? "", view.diff.proposed, document.getText()].map((it) => asShown(it, lf));
+    const [original, proposed, now] = [view.diff.original ?? "", view.diff.proposed, view.uncovered(document.getText())].map((it) => asShown(view.covered(it), lf));
     const { version } = document;
     const at = editor.selection.active.line;
     const isHere = (/** @type {any} */ { start, end }) => at >= start && at < Math.max(end, start + 1);
@@ -488,14 +535,14 @@ class Reviews {
   async merge(view) {
     const { id, revision, original } = view.diff;
     if (view.diff.originalIsLossy) return this.say(view, ["A file that is not UTF-8 cannot be merged."]);
-    const isFile = (/** @type {vscode.TextDocument} */ it) => it.isDirty && it.uri.scheme === "file" && it.uri.fsPath === vscode.Uri.parse(view.diff.uri).fsPath;
-    const unsaved = vscode.workspace.textDocuments.find(isFile);
+    const unsaved = unsavedOf(view);
     const { content } = view;
     const proposed = await this.text(view);
     try {
       const merged = await this.client.ask("pillion/merge", { id, revision, original: original ?? undefined, proposed, content: unsaved?.getText() });
       if (view.content !== content) return this.say(view, ["The proposal has changed meanwhile: merge again."]);
-      await this.#edit(view, merged.content);
+      await this.#edit(view, view.covered(merged.content));
+      view.isMerged ||= !!unsaved;
       const what = unsaved ? "Your unsaved changes are" : "What has changed on disk is";
       const mine = unsaved ? "your own lines" : "the lines on disk";
       this.say(view, [
@@ -511,7 +558,7 @@ class Reviews {
   /** @param {View} view */
   async takeOffered(view) {
     if (view.offered === undefined) return this.say(view, ["There is no text of an earlier proposal of this file."]);
-    await this.#edit(view, view.offered);
+    await this.#edit(view, view.covered(view.offered));
     this.say(view, ["This is what you made of the earlier proposal. Undo brings the agent's text back."]);
   }
 
@@ -532,6 +579,15 @@ class Reviews {
 }
 
 /**
+ * The document with unsaved changes of the file of a proposal.
+ * @param {View} view
+ */
+function unsavedOf({ diff }) {
+  const { fsPath } = vscode.Uri.parse(diff.uri);
+  return vscode.workspace.textDocuments.find((it) => it.isDirty && it.uri.scheme === "file" && it.uri.fsPath === fsPath);
+}
+
+/**
  * The edit that makes a document's text another one: what both have at the beginning and at the end stays.
  * @param {vscode.TextDocument} document
  * @param {string} text
@@ -539,11 +595,7 @@ class Reviews {
 function difference(document, text) {
   const now = document.getText();
   const wanted = asShown(text, document.eol);
-  const least = Math.min(now.length, wanted.length);
-  let start = 0;
-  while (start < least && now[start] === wanted[start]) start++;
-  let end = 0;
-  while (end < least - start && now[now.length - 1 - end] === wanted[wanted.length - 1 - end]) end++;
+  const [start, end] = alike(now, wanted);
   const range = new vscode.Range(document.positionAt(start), document.positionAt(now.length - end));
   return vscode.TextEdit.replace(range, wanted.slice(start, wanted.length - end));
 }

@@ -1,6 +1,7 @@
 // What of a proposal has been on the screen, and since when. Pillion rules on what that means.
 
 const vscode = require("vscode");
+const { Own } = require("./own");
 
 /** A longer line is not wholly on the screen, unless it is wrapped or the cursor was near its end. */
 const WIDTH = 120;
@@ -27,6 +28,7 @@ class Seen {
     const { view } = this;
     if (this.isLoaded || view.document?.getText() !== view.shown) return;
     this.isLoaded = true;
+    view.own = new Own(view.shown);
     const right = lineMap(view.diff.proposed);
     const left = lineMap(view.diff.original ?? "");
     const last = view.document.lineCount - 1;

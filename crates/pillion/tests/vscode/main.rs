@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod agents;
 mod changes;
 mod proposals;
 mod real;

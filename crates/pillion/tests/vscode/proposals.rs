@@ -3,7 +3,7 @@
 use pillion_testkit::client::Update;
 
 use crate::sandbox::Sandbox;
-use crate::stand_in::{Window, answer, at_work, propose};
+use crate::stand_in::{Window, answer, at_work, propose, propose_set};
 
 /// So many lines.
 fn lines(count: usize) -> String {
@@ -123,6 +123,92 @@ fn bytes_that_an_editor_does_not_show_stay_also_in_what_is_edited() {
     assert_eq!(outcome, accepted(&path, &format!("{second}!")));
 }
 
+/// VS Code would ask about them in a dialog, which takes the keys of whoever types, and remove them.
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
+fn line_ends_that_vs_code_would_remove_stay_as_the_agent_wrote_them() {
+    let original = "a\u{2028}b\none\n";
+    let (_sandbox, mut window, mut agent, path) = at_work("a.txt", original);
+    let proposed = "a\u{2028}b\nt\u{2029}wo\u{2028}\r\n";
+    agent.propose(&path, proposed);
+    window.wait_for("a.txt", "wo");
+    window.wait_for_sentence("“␤” stands for U+2028");
+    window.wait_for_sentence("“␞” stands for U+2029");
+    assert_eq!(window.run("visible[0].document.text"), "a␤b\none\n");
+    window.run("person.type('mine ')");
+    window.run("person.at(1)");
+    window.run("person.run('toggleHunk')");
+    window.run("person.undo()");
+    let expected = format!("mine {proposed}");
+    let outcome = window.insist("person.run('accept')", &mut agent);
+    assert_eq!(outcome, accepted(&path, &expected));
+
+    // What was made of it, and what stands in the place of one that has a sign itself.
+    let second = "␤\u{2028}\n";
+    agent.propose(&path, second);
+    window.wait_for("a.txt", "␤␞");
+    window.run("person.type('mine ')");
+    window.run("person.close()");
+    assert_eq!(agent.outcome(), rejected(&path));
+    window.wait_until("state.said.some((it) => it.includes('is rejected'))");
+    window.run("state.answers.push('a.txt') && person.run('openKept')");
+    assert_eq!(window.run("state.shown"), format!("mine {second}"));
+    assert_eq!(window.run("state.asked"), 0);
+}
+
+/// Undo takes them out again.
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
+fn unsaved_changes_of_the_file_are_said_and_merged_into_the_proposal() {
+    let (_sandbox, mut window, mut agent, path) = at_work("a.txt", "one\ntwo\nthree\n");
+    window.run("person.open('a.txt')");
+    agent.propose(&path, "one\ntwo\nTHREE\n");
+    window.wait_until("groups[1]?.activeTab?.label?.includes('a.txt')");
+    let hint = "Your unsaved changes of a.txt are not in it";
+    window.wait_until(&format!(
+        "sentence()?.includes('accepts') && !above().join().includes('{hint}')"
+    ));
+    window.run("person.type('mine ')");
+    window.wait_for_sentence(hint);
+    window.run("person.run('next')");
+    window.wait_for("a.txt", "THREE");
+    window.run("person.run('merge')");
+    window.wait_for("a.txt", "mine one");
+    window.wait_for_sentence("Your unsaved changes are in the proposal");
+    assert_eq!(
+        window.run(&format!("above().join().includes('{hint}')")),
+        false
+    );
+    let outcome = window.insist("person.run('accept')", &mut agent);
+    assert_eq!(outcome, accepted(&path, "mine one\ntwo\nTHREE\n"));
+}
+
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
+fn of_a_set_the_next_one_comes_and_all_are_closed_at_once() {
+    let sandbox = Sandbox::new();
+    let mut window = Window::open(&sandbox);
+    let names = ["a.txt", "b.txt", "c.txt"];
+    for name in names {
+        sandbox.home.file(name, "one\n");
+    }
+    let files = names.map(|name| (name, "two\n"));
+    let diff = propose_set(&sandbox, &files);
+    window.wait_until("group.tabs.length === 3");
+    window.wait_for("a.txt · 1 of 3", "two");
+    window.insist_until("person.run('accept')", "group.tabs.length === 2");
+    window.wait_for("b.txt · 2 of 3", "two");
+    window.run("person.closeAll()");
+    let told = answer(diff);
+    let outcomes = told.as_array().unwrap().iter();
+    let outcomes: Vec<_> = outcomes.map(|it| it["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["accepted", "rejected", "rejected"]);
+    // Nothing comes again of what is over.
+    window.wait_until("bar().includes('rejected')");
+    assert_eq!(window.run("opened.length"), 4);
+    assert_eq!(window.run("group.tabs.length"), 0);
+}
+
 #[test]
 #[ignore = "needs Node: cargo xtask test"]
 fn a_change_is_taken_out_and_put_back_in() {
@@ -196,6 +282,7 @@ fn who_is_in_a_proposal_that_nobody_waits_for_stays_there_until_they_leave() {
     window.wait_for("a.txt", "two");
     agent.disconnect();
     window.wait_for_sentence("no longer waits");
+    assert_eq!(window.run("state.context['pillion.over'].length"), 1);
     assert_eq!(
         window.run("providers.pillion.stat(group.activeTab.input.modified).permissions"),
         1

@@ -57,7 +57,7 @@ fn a_proposal_is_edited_accepted_and_rejected_and_saving_decides_nothing() {
     let file = sandbox.home.file("a.txt", "one\n");
     let vscode = start(&sandbox);
     let tab = vscode.tab();
-    let mut diff = propose(&sandbox, "a.txt", "one\ntwo   \n");
+    let mut diff = propose(&sandbox, "a.txt", "one\ntwo\u{2028}   \n");
     tab.wait_text(RIGHT, "two");
     tab.wait_text(".statusbar-item", "1 to review");
     type_in(&vscode, "mine ");
@@ -68,7 +68,7 @@ fn a_proposal_is_edited_accepted_and_rejected_and_saving_decides_nothing() {
     assert!(diff.try_wait().unwrap().is_none());
     tab.click(&format!("{RIGHT} >> nth=0"));
     accept(&vscode);
-    assert_eq!(answer(diff)["content"], "mine one\ntwo   \n");
+    assert_eq!(answer(diff)["content"], "mine one\ntwo\u{2028}   \n");
 
     diff = propose(&sandbox, "a.txt", "three\n");
     tab.wait_text(RIGHT, "three");

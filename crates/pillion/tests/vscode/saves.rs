@@ -34,3 +34,24 @@ fn saving_decides_and_changes_nothing(trims: &str) {
     let expected = Update::accepted(path, format!("mine more {proposed}"));
     assert_eq!(outcome, expected);
 }
+
+#[test]
+#[ignore = "needs Node: cargo xtask test"]
+fn what_is_typed_while_a_save_trims_the_text_is_all_that_is_accepted_of_it() {
+    for trims in ["before", "after"] {
+        let (_sandbox, mut window, mut agent, path) = at_work("a.txt", "one\n");
+        agent.propose(&path, "one   \ntwo\t\n");
+        window.wait_for("a.txt", "two");
+        window.run("person.type('mine ')");
+        window.run(&format!("settings.trims = '{trims}'"));
+        // A key that comes before the text is written, and nothing after it.
+        window.run(
+            "settings.meanwhile = () => { settings.meanwhile = undefined; person.type('more '); }",
+        );
+        window.run("person.save()");
+        let expected = "mine more one   \ntwo\t\n";
+        window.wait_until(&format!("person.text() === {expected:?}"));
+        let outcome = window.insist("person.run('accept')", &mut agent);
+        assert_eq!(outcome, Update::accepted(path, expected));
+    }
+}

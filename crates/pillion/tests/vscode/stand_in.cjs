@@ -100,8 +100,11 @@ const event = (name) => (events[name] ??= new EventEmitter()).event;
 const fire = (name, value) => events[name]?.fire(value);
 const documents = [];
 const providers = {};
-/** Set by tests: whether saving trims a text, before or after it asks extensions, how long reading a file again takes, and opening a diff. */
-const settings = { trims: undefined, delay: 0, slow: 0, version: "1.139.0", values: { "pillion.path": program, "security.workspace.trust.enabled": false } };
+/**
+ * Set by tests: whether saving trims a text, before or after it asks extensions, and what the person does meanwhile, how long
+ * reading a file again takes, and opening a diff.
+ */
+const settings = { isTrusted: true, trims: undefined, meanwhile: undefined, delay: 0, slow: 0, version: "1.139.0", values: { "pillion.path": program, "security.workspace.trust.enabled": false } };
 
 class Doc {
   constructor(uri) {
@@ -140,10 +143,11 @@ class Doc {
   change(range, text, reason) {
     const [from, to] = [this.offsetAt(range.start), this.offsetAt(range.end)];
     if (!reason) this.undone.push(this.text);
-    this.text = this.text.slice(0, from) + text.replace(/\r?\n/g, this.eol === 2 ? "\r\n" : "\n") + this.text.slice(to);
+    const added = text.replace(/\r?\n/g, this.eol === 2 ? "\r\n" : "\n");
+    this.text = this.text.slice(0, from) + added + this.text.slice(to);
     this.isDirty = true;
     this.version += 1;
-    fire("onDidChangeTextDocument", { document: this, contentChanges: [{ range, text }], reason });
+    fire("onDidChangeTextDocument", { document: this, contentChanges: [{ range, text: added, rangeOffset: from, rangeLength: to - from }], reason });
   }
   get all() {
     return new Range(0, 0, this.lineCount, 0);
@@ -155,7 +159,7 @@ class Doc {
     this.read();
     if (this.text === text) return;
     this.version += 1;
-    fire("onDidChangeTextDocument", { document: this, contentChanges: [{ range: all, text: this.text }] });
+    fire("onDidChangeTextDocument", { document: this, contentChanges: [{ range: all, text: this.text, rangeOffset: 0, rangeLength: text.length }] });
   }
   async save(isPlain = false) {
     const trim = (when) => {
@@ -167,6 +171,7 @@ class Doc {
     if (!isPlain) fire("onWillSaveTextDocument", { document: this, reason: settings.reason ?? 1, waitUntil: (it) => waits.push(it) });
     for (const edits of await Promise.all(waits)) for (const { range, newText } of edits) this.change(range, newText);
     trim("after");
+    if (!isPlain) settings.meanwhile?.();
     if (this.uri.scheme === "file") fs.writeFileSync(this.uri.path, this.text);
     else await providers[this.uri.scheme].writeFile(this.uri, Buffer.from(this.text));
     this.isDirty = false;
@@ -244,6 +249,11 @@ async function refresh(tab) {
   const editorsOf = (of) => Promise.all((of.activeTab ? urisOf(of.activeTab) : []).map(async (uri) => editorOf(await openDocument(uri))));
   visible = (await Promise.all(groups.map(editorsOf))).flat();
   active = (await editorsOf(activeGroup)).at(-1);
+  // VS Code's own question, whose first answer takes these characters out.
+  for (const { document } of visible.filter((it) => it.document.uri.scheme !== "pillion-before" && /[\u2028\u2029]/.test(it.document.text))) {
+    state.asked += 1;
+    document.change(document.all, document.text.replace(/[\u2028\u2029]/g, ""));
+  }
   fire("onDidChangeVisibleTextEditors", visible);
   fire("onDidChangeActiveTextEditor", active);
   fire("onDidChangeTabs", { opened: [], closed: [], changed: tab ? [tab] : [] });
@@ -284,7 +294,7 @@ const commands = {
   "workbench.action.files.saveWithoutFormatting": () => active.document.save(true),
   setContext: (key, value) => Object.assign(state.context, { [key]: value }),
 };
-const state = { context: {}, said: [], answers: [], clipboard: "", items: [], threads: [] };
+const state = { context: {}, asked: 0, told: [], said: [], answers: [], clipboard: "", items: [], threads: [] };
 
 // ---- What the person does.
 
@@ -321,6 +331,17 @@ const person = {
     activeGroup.tabs = [...activeGroup.tabs.filter((it) => it !== tab), moved];
     fire("onDidChangeTabs", { opened: [moved], closed: [tab], changed: [] });
     await goTo(moved);
+  },
+  /** All of them, as VS Code does it: one after the other, before anybody answers. */
+  closeAll: () => Promise.all([...group.tabs].map((tab) => closeTabs([tab]))),
+  select(start, end) {
+    active.selection = new Selection(start, 0, end, 0);
+    fire("onDidChangeTextEditorSelection", { textEditor: active, selections: active.selections, kind: 2 });
+  },
+  /** Throws away what is not saved. */
+  revert() {
+    active.document.isDirty = false;
+    active.document.reload();
   },
   run: (name, ...args) => commands[`pillion.${name}`](...args),
   save: () => active.document.save(),
@@ -388,6 +409,7 @@ const vscode = {
     showErrorMessage: say, showWarningMessage: say, showInformationMessage: say, showInputBox: ask,
     showQuickPick: async (rows) => rows.find((it) => (it.label ?? it) === state.answers[0]) && (state.answers.shift(), rows[0]),
     showTextDocument: async (document) => void (state.shown = document.text),
+    setStatusBarMessage: (text) => (state.told.push(text), none()),
     createOutputChannel: () => ({ info() {}, warn() {}, error: console.error, dispose() {} }),
     createStatusBarItem(id) {
       const item = { id, text: "", show: () => state.hidden.delete(id), hide: () => state.hidden.add(id), dispose() {} };
@@ -396,12 +418,12 @@ const vscode = {
     },
     createTextEditorDecorationType: none,
     createTreeView: (_, { treeDataProvider }) => (state.tree = { provider: treeDataProvider, onDidChangeSelection: none, dispose() {} }),
-    createTerminal: (options) => (state.terminal = { options, show() {}, sendText: (text) => (state.sent = text) }),
+    createTerminal: (options) => (state.terminal = { options, show() {}, sendText: (...sent) => (state.sent = sent) }),
     registerFileDecorationProvider: none,
   },
   workspace: {
     workspaceFolders: [{ uri: Uri.file(folder) }],
-    isTrusted: true,
+    get isTrusted() { return settings.isTrusted; },
     textDocuments: documents,
     getConfiguration: (section) => ({ get: (key, otherwise) => settings.values[`${section}.${key}`] ?? otherwise }),
     openTextDocument: openDocument,

@@ -71,7 +71,7 @@ impl Window {
     pub fn wait_until(&mut self, script: &str) {
         let started = Instant::now();
         while self.run(&format!("!!(await ({script}))")) != json!(true) {
-            let known = "({said: state.said, sentence: sentence(), above: above(), bar: bar(), tabs: group.tabs.map((it) => it.label)})";
+            let known = "({said: state.said, told: state.told, sentence: sentence(), above: above(), bar: bar(), tabs: group.tabs.map((it) => it.label)})";
             if started.elapsed() > SOON {
                 let known = self.run(known);
                 panic!("{script} did not become true: {known:#}");
@@ -155,6 +155,19 @@ pub fn propose(sandbox: &Sandbox, name: &str, content: &str) -> Child {
     let mut input = child.stdin.take().unwrap();
     input.write_all(content.as_bytes()).unwrap();
     child
+}
+
+/// The same for a set of files, of which the second are the texts.
+pub fn propose_set(sandbox: &Sandbox, files: &[(&str, &str)]) -> Child {
+    let mut args = vec!["diff".to_owned(), "--json".to_owned()];
+    for (name, content) in files {
+        let text = sandbox.home.root().join(format!("proposed-{name}"));
+        std::fs::write(&text, content).unwrap();
+        args.push(format!("--content-file={}", text.display()));
+    }
+    args.extend(files.iter().map(|(name, _)| (*name).to_owned()));
+    let mut command = sandbox.command(args);
+    command.stdout(Stdio::piped()).spawn().unwrap()
 }
 
 /// What it prints once it is decided.
