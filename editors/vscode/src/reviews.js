@@ -258,9 +258,12 @@ class Reviews {
     void this.#save(view);
   }
 
-  /** @param {View} view */
-  async #save(view) {
-    if (view.isSaving || !view.document?.isDirty || vscode.window.activeTextEditor?.document !== view.document) return;
+  /**
+   * @param {View} view
+   * @param {boolean} isDirty which VS Code tells late
+   */
+  async #save(view, isDirty = !!view.document?.isDirty) {
+    if (view.isSaving || !isDirty || vscode.window.activeTextEditor?.document !== view.document) return;
     view.isSaving = true;
     const { adopted } = view;
     await vscode.commands.executeCommand("workbench.action.files.saveWithoutFormatting");
@@ -304,7 +307,8 @@ class Reviews {
       await this.#put(view, view.own.text);
       clearTimeout(view.settling);
     }
-    void this.#save(view);
+    // Before VS Code saves it by itself, and trims it once more.
+    void this.#save(view, true);
   }
 
   /** @param {View} view */

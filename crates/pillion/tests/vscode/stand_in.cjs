@@ -101,14 +101,15 @@ const fire = (name, value) => events[name]?.fire(value);
 const documents = [];
 const providers = {};
 /**
- * Set by tests: whether saving trims a text, before or after it asks extensions, and what the person does meanwhile, how long
+ * Set by tests: whether saving trims a text, before or after it asks extensions, and what the person does meanwhile, whether what is unsaved is known as that
+ * later, how long
  * reading a file again takes, and opening a diff.
  */
 const settings = { isTrusted: true, trims: undefined, meanwhile: undefined, delay: 0, slow: 0, version: "1.139.0", values: { "pillion.path": program, "security.workspace.trust.enabled": false } };
 
 class Doc {
   constructor(uri) {
-    Object.assign(this, { uri, version: 1, isDirty: false, isClosed: false, undone: [] });
+    Object.assign(this, { uri, version: 1, isDirty: false, isUnsaved: false, isClosed: false, undone: [] });
     this.read();
   }
   read() {
@@ -145,7 +146,13 @@ class Doc {
     if (!reason) this.undone.push(this.text);
     const added = text.replace(/\r?\n/g, this.eol === 2 ? "\r\n" : "\n");
     this.text = this.text.slice(0, from) + added + this.text.slice(to);
-    this.isDirty = true;
+    this.isUnsaved = true;
+    const tell = () => {
+      this.isDirty = this.isUnsaved;
+      fire("onDidChangeTextDocument", { document: this, contentChanges: [] });
+    };
+    if (settings.lags) setTimeout(tell, 50);
+    else this.isDirty = true;
     this.version += 1;
     fire("onDidChangeTextDocument", { document: this, contentChanges: [{ range, text: added, rangeOffset: from, rangeLength: to - from }], reason });
   }
@@ -175,6 +182,7 @@ class Doc {
     if (this.uri.scheme === "file") fs.writeFileSync(this.uri.path, this.text);
     else await providers[this.uri.scheme].writeFile(this.uri, Buffer.from(this.text));
     this.isDirty = false;
+    this.isUnsaved = false;
     fire("onDidSaveTextDocument", this);
     return true;
   }
