@@ -131,7 +131,7 @@ class View {
 
   /** What there is to know of the text, beside what Pillion says of it. */
   get remarks() {
-    const signs = [...this.signs].map(([it, sign]) => `Here “${sign}” stands for ${nameOf(it)}, which is in what you accept.`);
+    const signs = [...this.signs].map(([it, sign]) => `Here “${sign}” stands for ${nameOf(it)}, which VS Code would ask to remove.`);
     const hint = `Your unsaved changes of ${this.name} are not in it: “Pillion: Merge with the File” takes them in.`;
     return [...signs, ...(this.isUnsaved && !this.isMerged && !this.diff.originalIsOther ? [hint] : [])];
   }
