@@ -1,8 +1,11 @@
 //! What a person can do, in one table: the command's name, its keys, where it holds, who may give it, and what help says of it.
 //! A view draws its help and its footer from it and asks [`crate::keys`] what a key stands for; a menu or a button names an act.
 
+use serde::Serialize;
+
 /// A part of the review in which keys have meanings of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Place {
     /// The pending diff, or the page where there is none.
     Diff,
@@ -25,7 +28,8 @@ pub enum Place {
 }
 
 /// Who may give a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Guard {
     /// Anything that types: it changes only what is visible.
     Free,

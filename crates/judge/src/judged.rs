@@ -13,7 +13,7 @@ use pillion_protocol::Note;
 use pillion_text::{damage, visible};
 use pillion_view::{Diff, ProposalKey, Proposed, SetPlace};
 
-use crate::proposal::Proposal;
+use crate::proposal::{Proposal, Version};
 use crate::{Moved, white};
 pub use telling::DECIDING;
 
@@ -103,6 +103,10 @@ pub struct Judged {
     pub is_rereading: bool,
     /// It was said that there is no file to merge with any more.
     pub is_gone: bool,
+    /// The proposal that was in sight for as long as a decision takes.
+    looked_at: Option<ProposalKey>,
+    /// Its texts as they were then, and those of the one before it.
+    looked: [Option<Version>; 2],
     /// For each hunk, true if it changes whitespace only, and none that has a meaning there.
     pub white: Vec<bool>,
     /// The number of hunks that change whitespace only, of which the indentation has a meaning.
@@ -153,6 +157,8 @@ impl Judged {
             is_rereading: false,
             is_gone: false,
             white: Vec::new(),
+            looked_at: None,
+            looked: [None, None],
             indenting: 0,
             ignores_white: false,
             unreadable: Vec::new(),

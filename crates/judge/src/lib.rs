@@ -2,6 +2,7 @@
 //! and the decision that comes of it. The terminal review draws it; so can any other view.
 
 pub mod act;
+pub mod bases;
 mod enclosing;
 pub mod highlight;
 pub mod history;

@@ -6,6 +6,8 @@ mod align;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use serde::Deserialize;
+
 use crate::proposal::{Hunk, Part, Proposal, Side};
 use align::Pairs;
 
@@ -19,11 +21,14 @@ const MIN_FOLD: usize = 3;
 const MAX_COMPARISONS: usize = 200_000;
 
 /// The arrangement of the two texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Layout {
     /// Before on the left, after on the right.
+    #[serde(rename = "split")]
     SideBySide,
     /// One column: removed lines above added ones.
+    #[default]
     Unified,
 }
 

@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use pillion_judge::act::{Act, Place};
+use pillion_judge::bases::Bases;
 use pillion_judge::highlight::Texts;
 use pillion_judge::history::Past;
 use pillion_judge::keys::Keys;
@@ -46,7 +47,6 @@ use ratatui::layout::{Rect, Size};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::view::{Sight, Stayed, View, Viewport};
 use all_seen::Accepting;
-pub use bases::Bases;
 pub use changes::{ChangesPage, ChangesRow, Sent};
 pub use files::{FilesPage, FilesRow};
 pub use history::{History, Opened};

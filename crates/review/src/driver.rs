@@ -1,6 +1,5 @@
 //! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
 
-mod bases;
 mod drafts;
 mod editor;
 mod history;
@@ -444,7 +443,7 @@ impl Driver {
             }
             Effect::History => history::read(self.app.roots.clone(), self.sender.clone())?,
             Effect::Past(past) => history::open(*past, self.sender.clone())?,
-            Effect::Bases(wanted) => bases::read(*wanted, self.sender.clone())?,
+            Effect::Bases(wanted) => history::compare(*wanted, self.sender.clone())?,
             Effect::Copy(text) => {
                 execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
             }

@@ -37,10 +37,6 @@ pub struct View {
     /// Columns that are scrolled off to the left.
     pub x: usize,
     pub unfolding: Unfolding,
-    /// The proposal that was in sight for as long as a decision takes.
-    pub looked_at: Option<ProposalKey>,
-    /// Its texts as they were then, and those of the one before it.
-    looked: [Option<Version>; 2],
     /// Colours and line breaks that were worked out.
     pub paint: Paint,
     /// Counts the pairs of texts that were shown.
@@ -94,8 +90,6 @@ impl View {
             top: Top::default(),
             x: 0,
             unfolding: Unfolding::default(),
-            looked_at: None,
-            looked: [None, None],
             paint: Paint::default(),
             paints: 0,
             arrangements: 0,
@@ -106,22 +100,6 @@ impl View {
             version,
             height: 1,
         }
-    }
-
-    /// It is in sight, and has been for as long as a decision takes.
-    pub fn note_look(&mut self) {
-        let key = self.key();
-        let version = Some(self.proposal.version());
-        match self.looked_at.replace(key) == Some(key) {
-            true => self.looked[0] = version,
-            false => self.looked = [version, self.looked[0].take()],
-        }
-    }
-
-    /// The texts of the proposal that was looked at before the one that is there.
-    pub fn looked_at_before(&self) -> Option<&Version> {
-        let is_looked_at = self.looked_at == Some(self.key());
-        self.looked[usize::from(is_looked_at)].as_ref()
     }
 
     /// Another one once the rows are others.

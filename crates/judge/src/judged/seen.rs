@@ -5,7 +5,10 @@ mod intervals;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Judged;
+use pillion_view::{Against, Proposed};
+
+use super::{Disk, Judged};
+use crate::marks;
 use crate::proposal::{Hunk, Moves, Side, Version};
 pub use intervals::Intervals;
 
@@ -183,6 +186,33 @@ impl Judged {
             of: hunks.len(),
             unseen: hunks.iter().enumerate().filter(would_be).count(),
         }
+    }
+
+    /// It is in sight, and has been for as long as a decision takes.
+    pub fn note_look(&mut self) {
+        let key = self.key();
+        let version = Some(self.proposal.version());
+        match self.looked_at.replace(key) == Some(key) {
+            true => self.looked[0] = version,
+            false => self.looked = [version, self.looked[0].take()],
+        }
+    }
+
+    /// The texts of the proposal that was looked at before the one that is there.
+    pub fn looked_at_before(&self) -> Option<&Version> {
+        let is_looked_at = self.looked_at == Some(self.key());
+        self.looked[usize::from(is_looked_at)].as_ref()
+    }
+
+    /// Returns true if all of it was seen, for as long as a decision takes, and nothing else is to be known of it.
+    pub fn is_all_seen(&self) -> bool {
+        let seen = self.seen_hunks();
+        let was_looked_at = self.looked_at == Some(self.key()) && self.unseen().hunks == 0;
+        let is_free = !self.is_comparing() && self.deciding.is_none() && self.disk == Disk::Same;
+        (was_looked_at && is_free && seen.of > 0 && seen.seen == seen.of)
+            && !self.proposal.is_nothing()
+            && marks::against(self.proposal.hunks()) == Against::default()
+            && !self.takes_for_rejection()
     }
 
     fn is_followed(&self) -> bool {

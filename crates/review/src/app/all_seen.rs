@@ -4,9 +4,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use pillion_judge::{Disk, marks};
 use pillion_text::counted;
-use pillion_view::{Against, ProposalKey, Proposed, Refusal, Seen};
+use pillion_view::{ProposalKey, Proposed, Refusal, Seen};
 
 use super::review_delay::{LOOK, Press};
 use super::{App, Question, Tone};
@@ -27,17 +26,6 @@ pub struct Accepting {
     refused: Vec<String>,
 }
 
-/// Returns true if all of it was seen, for as long as a decision takes, and nothing else is to be known of it.
-fn is_all_seen(view: &View) -> bool {
-    let seen = view.seen_hunks();
-    let was_looked_at = view.looked_at == Some(view.key()) && view.unseen().hunks == 0;
-    let is_free = !view.is_comparing() && view.deciding.is_none() && view.disk == Disk::Same;
-    (was_looked_at && is_free && seen.of > 0 && seen.seen == seen.of)
-        && !view.proposal.is_nothing()
-        && marks::against(view.proposal.hunks()) == Against::default()
-        && !view.takes_for_rejection()
-}
-
 impl App {
     /// Notes that what is in sight has been there for long enough.
     pub(super) fn note_look(&mut self, now: Instant) {
@@ -49,7 +37,7 @@ impl App {
 
     /// The pending diffs that would be accepted.
     pub fn all_seen(&self) -> impl Iterator<Item = &View> {
-        self.views.iter().filter(|view| is_all_seen(view))
+        self.views.iter().filter(|view| view.is_all_seen())
     }
 
     /// Asks whether all that was seen is to be accepted, or does so once that was answered.
@@ -95,7 +83,7 @@ impl App {
             let at = self.views.position(key.id).ok();
             let is_meant = |at: &usize| {
                 let view = &self.views[*at];
-                view.key() == key && is_all_seen(view)
+                view.key() == key && view.is_all_seen()
             };
             if let Some(at) = at.filter(is_meant) {
                 let seen = Seen {

@@ -1,9 +1,10 @@
-//! Reads what was decided before from the store, on a thread: its disk may take long.
+//! Reads what was decided before from the store, and what a proposal is compared with, on a thread: disks may take long.
 
 use std::path::PathBuf;
 
 use crossbeam_channel::Sender;
 use pillion_discovery::Environment;
+use pillion_judge::bases::{Bases, compared};
 use pillion_judge::history::Past;
 use pillion_system::spawn;
 
@@ -37,5 +38,21 @@ pub fn open(past: Past, sender: Sender<Input>) -> std::io::Result<()> {
             from: 0,
         };
         let _ = sender.send(Input::Event(Event::Past(opened)));
+    })
+}
+
+/// Compares a proposal with other texts of its file.
+///
+/// # Errors
+/// When the system has no thread for it.
+pub fn compare(bases: Bases, sender: Sender<Input>) -> std::io::Result<()> {
+    spawn("bases", move || {
+        let opened = |(title, lines)| Opened {
+            title,
+            lines,
+            from: 0,
+        };
+        let pages = compared(&bases).into_iter().map(opened);
+        let _ = sender.send(Input::Event(Event::Bases(bases.key, pages.collect())));
     })
 }

@@ -1,32 +1,60 @@
 //! Compares a proposal with the file before the turn, with what was looked at last, with the last commit and, where the file has
-//! changed in the same lines meanwhile, with both. On a thread: disks and git may take long.
+//! changed in the same lines meanwhile, with both: to be read, and nothing else. On a thread: disks and git may take long.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crossbeam_channel::Sender;
 use pillion_changes::{Kept, Store, staging};
 use pillion_discovery::{Environment, real_path};
-use pillion_system::spawn;
 use pillion_text::unified::patch;
 use pillion_text::{Text, counted, merge};
-use pillion_view::Original;
+use pillion_view::{Original, ProposalKey, Proposed};
 
-use crate::Input;
-use crate::app::{Bases, Event, Opened};
+use crate::Judged;
+use crate::proposal::Version;
 
-/// Works them out.
-///
-/// # Errors
-/// When the system has no thread for it.
-pub fn read(bases: Bases, sender: Sender<Input>) -> std::io::Result<()> {
-    spawn("bases", move || {
-        let compared = compared(&bases);
-        let _ = sender.send(Input::Event(Event::Bases(bases.key, compared)));
-    })
+/// What people are told where there is nothing to compare with.
+pub const NO_BASES: &str =
+    "no other text of this file is known: git has none, and no turn has changed it";
+
+/// A proposal, and what the view itself knows of its file's former texts.
+#[derive(Debug)]
+pub struct Bases {
+    /// The proposal.
+    pub key: ProposalKey,
+    /// The file.
+    path: PathBuf,
+    /// Its name for people.
+    shown: String,
+    /// The text that would be accepted.
+    proposed: String,
+    /// The proposal that was on the screen before it.
+    pub looked_at: Option<Version>,
+    /// The file as it came with the proposal, and the agent's own text: none if that is in the file already.
+    came: Option<(Arc<Text>, Arc<Text>)>,
+    /// The workspace folders.
+    roots: Vec<PathBuf>,
 }
 
-fn compared(bases: &Bases) -> Vec<Opened> {
+impl Bases {
+    /// Those of a diff in these workspace folders.
+    pub fn of(judged: &Judged, roots: &[PathBuf]) -> Self {
+        let is_written = judged.diff.written.is_some();
+        Self {
+            key: judged.key(),
+            path: judged.target.path.clone(),
+            shown: judged.target.shown.clone(),
+            proposed: judged.proposal.text(),
+            looked_at: judged.looked_at_before().cloned(),
+            came: judged.proposal.came().filter(|_| !is_written),
+            roots: roots.to_vec(),
+        }
+    }
+}
+
+/// The pages on which a proposal is compared with other texts: a title and the lines of each.
+pub fn compared(bases: &Bases) -> Vec<(String, Vec<String>)> {
     let proposed = Text::new(&*bases.proposed);
     let turn = before_turn(bases);
     let looked_at = bases.looked_at.as_ref();
@@ -50,13 +78,10 @@ fn compared(bases: &Bases) -> Vec<Opened> {
     let of = pages.len();
     let pages = pages.into_iter().zip(1..);
     pages
-        .map(|((title, lines), place)| Opened {
-            title: format!(
-                "{} {title} ({place} of {of}), nothing is decided here",
-                bases.shown
-            ),
-            lines,
-            from: 0,
+        .map(|((title, lines), place)| {
+            let shown = &bases.shown;
+            let title = format!("{shown} {title} ({place} of {of}), nothing is decided here");
+            (title, lines)
         })
         .collect()
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::process::Command;
 
-use pillion_judge::proposal::Proposal;
-use pillion_view::{DiffId, ProposalKey};
+use pillion_view::DiffId;
 
 use super::*;
+use crate::proposal::Proposal;
 
 const CAME: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 
@@ -32,10 +32,7 @@ fn the_last_commit_and_what_was_looked_at_are_compared_with_what_is_proposed() {
     let path = folder.path().join("a.txt");
     fs::write(&path, CAME).unwrap();
     let mut bases = bases(&path, &CAME.replace('5', "five"));
-    let pages = |bases: &Bases| {
-        let pages = compared(bases).into_iter();
-        pages.map(|it| (it.title, it.lines)).collect::<Vec<_>>()
-    };
+    let pages = |bases: &Bases| compared(bases);
     assert_eq!(pages(&bases), [], "git has no such file");
     for arguments in [
         &["init", "-q"][..],
@@ -87,7 +84,7 @@ fn what_the_file_and_the_proposal_both_change_is_shown_three_ways() {
     let pages = compared(&bases);
     assert!(
         pages[0]
-            .title
+            .0
             .starts_with("a.txt and the file both change 1 place (1 of 1)")
     );
     let expected = [
@@ -99,7 +96,7 @@ fn what_the_file_and_the_proposal_both_change_is_shown_three_ways() {
         "@ the proposal",
         "+five",
     ];
-    assert_eq!(pages[0].lines, expected);
+    assert_eq!(pages[0].1, expected);
     // It is in the file already.
     bases.came = None;
     assert_eq!(compared(&bases), []);
