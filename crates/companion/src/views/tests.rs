@@ -250,10 +250,11 @@ fn a_review_that_comes_later_shows_what_waits_and_an_editor_only_what_nobody_see
 }
 
 #[test]
-fn a_page_that_nobody_has_open_is_asked_last_and_once_it_is_open_for_all_that_waits() {
+fn a_page_that_nobody_has_open_is_shown_nothing_and_once_it_is_open_all_that_waits() {
     let mut scene = Scene::new(Shows::Always, "/w");
     scene.add(Shows::LastUsed, "/w");
-    scene.views.now_shows(ViewId::FIRST, Shows::Alone);
+    assert!(scene.views.shows_diffs());
+    scene.views.now_shows(ViewId::FIRST, Shows::Never);
     scene.views.open(diff(1, 1));
     assert_eq!(scene.words(), [vec![], vec!["open 1.1"]]);
     assert_eq!(scene.shows(1, Ok(())), Some(ShownResult::Shown));
@@ -261,7 +262,7 @@ fn a_page_that_nobody_has_open_is_asked_last_and_once_it_is_open_for_all_that_wa
     assert_eq!(scene.words(), [vec!["open 1.1"], vec![]]);
     // It could not show it, and somebody opens it again.
     assert_eq!(scene.shows(0, Err("nobody has it open")), None);
-    scene.views.now_shows(ViewId::FIRST, Shows::Alone);
+    scene.views.now_shows(ViewId::FIRST, Shows::Never);
     scene.views.now_shows(ViewId::FIRST, Shows::Always);
     let again = vec!["close 1 NotShown", "open 1.1"];
     assert_eq!(scene.words(), [again, vec![]]);

@@ -25,6 +25,9 @@ use crate::commands::ask::{self, Asked};
 use crate::commands::diff::text;
 use crate::failure::is_without_companion;
 
+/// Why nobody is asked although an editor or a page is there.
+const HIDDEN: &str = "no editor, review or page that is open here shows changes";
+
 /// Why a change is denied whose companion has ended.
 const COMPANION_ENDED: &str = "the editor or review that showed it ended, and nobody had decided";
 
@@ -154,7 +157,7 @@ impl Judge<'_, '_> {
                 Err(Missing::Silent(why) | Missing::Unreachable(why)) => {
                     return Ok(Ruling::Denied(undecided(&why, &[])));
                 }
-                Err(Missing::Nobody(why)) => return Ok(nobody(&why, self.limits)),
+                Err(Missing::Nobody(why)) => return Ok(nobody(&why.to_string(), self.limits)),
             };
             let hook = agent::hook(self.agent, self.protocol, &[]);
             let known = self.companions.ask(&companion, hook).flatten();
@@ -177,9 +180,12 @@ impl Judge<'_, '_> {
                 );
                 return Ok(Ruling::Unclear(why));
             }
+            if hides_diffs(&companion) {
+                return Ok(nobody(HIDDEN, self.limits));
+            }
             // One that is gone by now may come back.
             if let Some(connection) = self.companions.connect(&companion) {
-                return self.ask(&companion, connection, changes.clone(), watch);
+                return self.ask(&targets, &companion, connection, changes.clone(), watch);
             }
         }
     }
@@ -201,6 +207,7 @@ impl Judge<'_, '_> {
 
     fn ask(
         &mut self,
+        targets: &[Target],
         companion: &Companion,
         connection: Connected,
         changes: Vec<Change>,
@@ -254,6 +261,13 @@ impl Judge<'_, '_> {
             // So did whoever has sent it, unless that was a terminal which is closed: an agent that gets no answer then goes on.
             (Some(ask::Stop::Signal(_)), _) => ENDED.to_owned(),
             (None, Some(error)) if is_without_companion(&error) => COMPANION_ENDED.to_owned(),
+            // The last tab of a page has gone, and none has come.
+            (None, Some(_))
+                if { self.companions.find(targets, self.limits.deadline) }
+                    .is_ok_and(|it| hides_diffs(&it)) =>
+            {
+                return Ok(nobody(HIDDEN, self.limits));
+            }
             (None, Some(error)) => error.to_string(),
             (None, None) => "it was not shown".to_owned(),
         };
@@ -343,9 +357,14 @@ impl Judge<'_, '_> {
     }
 }
 
-fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
+/// Returns true if none of its views shows diffs.
+fn hides_diffs(companion: &Companion) -> bool {
+    companion.state.as_ref().is_some_and(|it| it.hides_diffs)
+}
+
+fn nobody(why: &str, limits: Limits) -> Ruling {
     match limits.is_strict {
-        true => Ruling::Denied(remarks::nobody_asked(&why.to_string())),
+        true => Ruling::Denied(remarks::nobody_asked(why)),
         false => Ruling::NobodyAsked(format!("Pillion does not show this change: {why}.")),
     }
 }
