@@ -61,8 +61,8 @@ const state = {
 const view = byId("view");
 /** What was told of what was seen, until it has arrived. @type {Promise<unknown>} */
 let telling = Promise.resolve();
-const sheet = new Sheet(view, (diff, g, left, right) => {
-  telling = post(`/diffs/${diff}/seen`, { g, left: ranges(left), right: ranges(right) }).then((seen) => {
+const sheet = new Sheet(view, (diff, g, left, right, drawnMs) => {
+  telling = post(`/diffs/${diff}/seen`, { g, left: ranges(left), right: ranges(right), drawnMs }).then((seen) => {
     const known = state.diffs.find((it) => it.id === diff);
     if (known && known.g === g && seen.hunks) {
       known.seen = seen;
@@ -121,7 +121,8 @@ async function act(what, more, g = sheet.g) {
   say("");
   try {
     const done = await post(`/diffs/${diff.id}/${what}`, { g, ...more });
-    say(done.message, done.tone);
+    // What was to come may have come before.
+    if (!done.message?.endsWith("…") || current()?.g === g) say(done.message, done.tone);
     return true;
   } catch (why) {
     failed(why);
@@ -257,11 +258,14 @@ function drawTop() {
   document.title = `${state.isNews ? "● " : ""}${diffs.length ? `(${diffs.length}) ` : ""}Pillion`;
 }
 
-/** @param {boolean} isThere */
-function drawLink(isThere) {
+/**
+ * @param {boolean} isThere
+ * @param {string} [why]
+ */
+function drawLink(isThere, why = "connection lost, trying again") {
   const link = byId("link");
   link.dataset.state = isThere ? "there" : "lost";
-  link.textContent = isThere ? "" : state.isOver ? "Pillion has ended" : "connection lost, trying again";
+  link.textContent = isThere ? "" : state.isOver ? "Pillion has ended" : why;
 }
 
 function drawSide() {
@@ -296,6 +300,7 @@ function drawHead(diff) {
     ...[...diff.facts, ...diff.notes].map((fact) => el("p", { class: "remark" }, fact)),
     el("div", { id: "acts" }, ...main,
       diff.takesNoEdits ? null : does("Edit file", "edit"), does("Note on file", "note-file"),
+      button("Mention", () => mention(diff), { title: "Puts the file, or the lines that are selected, into the agent's prompt" }),
       diff.canMerge && does("Merge with disk", "merge"),
       diff.undo[0] > 0 && does("Undo", "undo"), diff.undo[1] > 0 && does("Redo", "redo"),
       !diff.isOneSided && does(sheet.layout === "split" ? "Unified" : "Side by side", "layout", { class: "plain" }),
@@ -402,6 +407,31 @@ async function decide(decision, event, more = {}) {
   }
 }
 
+/**
+ * Accepts all diffs of which this tab has shown everything, one after the other.
+ * @param {Event | null} answer none to ask whether that is meant
+ */
+async function acceptSeen(answer) {
+  const drawnMs = sheet.seen.drawnMs();
+  sheet.seen.flush(true);
+  await telling;
+  const whole = state.diffs.filter((diff) => diff.seen.whole);
+  if (!whole.length) return say("No pending diff has been on the screen as a whole.");
+  const many = whole.length === 1 ? "1 diff has" : `${whole.length} diffs have`;
+  if (!answer) return say(`${many} been on the screen as a whole: accept ${whole.length === 1 ? "it" : "them"}?`, "warning", (event) => void acceptSeen(event).catch(failed));
+  say("");
+  const left = [];
+  for (const diff of whole) {
+    const ruled = await decideOn(diff, "accept", answer, { g: diff.g, drawnMs }).catch((why) => ({ settled: false, message: why.message }));
+    if (!ruled?.settled) left.push(`${diff.name}: ${ruled?.message ?? "another decision was under way"}`);
+    // No key that is held repeats as slowly.
+    await new Promise((go) => setTimeout(go, 200));
+  }
+  noteDecision(false);
+  const count = whole.length - left.length;
+  say(`accepted ${count === 1 ? "1 diff" : `${count} diffs`}${left.length ? `; left: ${left.join(", ")}` : ""}`, left.length ? "warning" : "good");
+}
+
 /** What is not written yet is the agent's now, and nothing before it is undone by a key. @param {boolean} isWritten */
 function noteDecision(isWritten) {
   if (isWritten) state.decided.push(new Map(state.diffs.map(({ id, undo }) => [id, undo[0]])));
@@ -504,15 +534,19 @@ async function openText(hunk) {
   if (!diff) return;
   if (diff.takesNoEdits) return say(diff.takesNoEdits, "warning");
   const { g } = sheet;
-  const query = { g, edits: true, side: hunk === null ? "accepted" : "after", ...(hunk === null ? {} : { hunk }) };
+  const here = sheet.linesOf([sheet.cursor, sheet.cursor + 1]);
+  const line = here?.side === "right" ? here.lines[0] : diff.hunks[sheet.hunkAbove(sheet.cursor)]?.after[0] ?? 0;
+  const query = { g, edits: true, side: hunk === null ? "accepted" : "after", ...(hunk === null ? { line } : { hunk }) };
   const answer = await get(`/diffs/${diff.id}/text`, query);
   // The mark at the beginning of a file is no letter of it. The server puts it back, as it does the ends of lines.
   const text = answer.text.replace(/^\uFEFF/, "");
   /** @type {(text: string) => object} */
-  const body = (to) => ({ g, ...(hunk === null ? {} : { hunk }), text: to });
+  const body = (to) => ({ g, ...(hunk === null ? { lines: answer.lines } : { hunk }), text: to });
+  const [from, to] = answer.lines ?? [];
+  const title = answer.lines && `Lines ${(from + 1).toLocaleString()} to ${to.toLocaleString()} of ${diff.name}, which is too large to be edited here as a whole`;
   const { made, area } = writing({
     diff: diff.id, label: hunk === null ? `The text of ${diff.name}` : `Hunk ${hunk + 1} of ${diff.name}`, text, typed: answer.typed,
-    isText: true, word: "Save", class: hunk === null ? "file-text writing" : "writing",
+    isText: true, title, word: "Save", hidden: answer.hidden, class: hunk === null ? "file-text writing" : "writing",
     send: (changed) => act("edit", body(changed), g),
     leave: () => (hunk === null ? leaveFile() : sheet.written()),
     tell: (changed) => post(`/diffs/${diff.id}/words`, { edit: body(changed) }),
@@ -525,7 +559,13 @@ async function openText(hunk) {
     sheet.write(made, last(), async () => last());
   }
   area.focus();
-  if (hunk === null) area.setSelectionRange(0, 0);
+  if (hunk === null) {
+    const start = area.value.split("\n", answer.at).reduce((sum, it) => sum + it.length + 1, 0);
+    // A field shows the place of its caret once it gets the focus.
+    area.blur();
+    area.setSelectionRange(start, start);
+    area.focus();
+  }
 }
 
 function leaveFile() {
@@ -694,6 +734,34 @@ async function takeBackHunk(hunk, event) {
   say(said, "good");
 }
 
+/**
+ * Pages to be read, one after the other.
+ * @param {{ title: string, lines: string[] }[]} pages
+ * @param {string} [next] the key that shows the next one
+ */
+function read([page, ...others], next) {
+  const turn = () => {
+    shown.close();
+    read([...others, page], next);
+  };
+  const shown = dialog(page.title, el("pre", { tabindex: 0 }, ...page.lines.map((text) => el("span", {
+    class: text.startsWith("+") ? "ins" : text.startsWith("-") ? "del" : "",
+  }, `${text}\n`))), el("div", { class: "buttons" },
+    others.length > 0 && button("The next one", turn, { key: next }), button("Close", () => shown.close(), { key: "Esc" })));
+  shown.addEventListener("keydown", (event) => {
+    if (others.length && event.key === next) turn();
+  });
+}
+
+/** What is proposed beside other texts of its file: before the turn, as it was looked at last, in HEAD. */
+async function compare() {
+  const diff = current();
+  if (!diff) return;
+  const { pages, none } = await get(`/diffs/${diff.id}/bases`);
+  if (!pages.length) return say(none);
+  read(pages, keyOf("base"));
+}
+
 async function showHistory() {
   try {
     const { items } = await get("/history");
@@ -702,11 +770,9 @@ async function showHistory() {
     const box = dialog("What you decided",
       rows.length ? el("ul", { class: "hits" }, ...rows.map((row, at) => el("li", {},
         el("button", { type: "button", class: "item", onclick: async () => {
-          const { title, lines } = await get(`/history/${at}`);
+          const item = await get(`/history/${at}`);
           box.close();
-          const shown = dialog(title, el("pre", { tabindex: 0 }, ...lines.map((/** @type {string} */ text) => el("span", {
-            class: text.startsWith("+") ? "ins" : text.startsWith("-") ? "del" : "",
-          }, `${text}\n`))), el("div", { class: "buttons" }, button("Close", () => shown.close(), { key: "Esc" })));
+          read([item]);
         } }, el("span", { class: "state" }), el("span", { class: "file" }, row.shown), el("span", { class: "count" }, row.lines),
         el("span", { class: "count quiet" }, `${row.state} · ${row.agent} · ${row.ago}`)))))
         : el("p", { class: "quiet" }, "Nothing yet."),
@@ -714,6 +780,36 @@ async function showHistory() {
   } catch (why) {
     failed(why);
   }
+}
+
+/**
+ * Points an agent to the file as it is on disk, or to the lines of it that are selected.
+ * @param {Diff} diff
+ */
+function mention(diff) {
+  const rows = sheet.selected();
+  const lines = rows && sheet.linesOf(rows, ["left"])?.lines;
+  post("/mention", { id: diff.id, lines: lines ? [lines[0], lines[1] - 1] : null })
+    .then(({ done, message }) => say(message, done ? "good" : "warning")).catch(failed);
+}
+
+/** @typedef {{ diff: Diff, remark: import("./wire.js").Remark }} OfDiff */
+
+/** The person's notes on all that is pending, in order. @returns {OfDiff[]} */
+const allNotes = () => state.diffs.flatMap((diff) => diff.remarks.map((remark) => ({ diff, remark })));
+
+/** @param {OfDiff} note */
+function toNote({ diff, remark }) {
+  turnTo(diff.id);
+  return line(diff, "right", remark.lines?.[0] ?? 0).then(draw);
+}
+
+function nextNote() {
+  const notes = allNotes();
+  const at = (/** @type {OfDiff} */ { diff, remark }) => [state.diffs.indexOf(diff), remark.lines?.[0] ?? -1];
+  const [diff, line] = [state.diffs.findIndex(({ id }) => id === state.current), sheet.linesOf([sheet.cursor, sheet.cursor + 1])?.lines[0] ?? -1];
+  const next = notes.find((note) => at(note)[0] > diff || (at(note)[0] === diff && at(note)[1] > line)) ?? notes[0];
+  return next ? toNote(next) : say("There are no notes on what is pending.");
 }
 
 function showMode() {
@@ -729,12 +825,11 @@ function showMode() {
 }
 
 function showNotes() {
-  const notes = state.diffs.flatMap((diff) => diff.remarks.map((remark) => ({ diff, remark })));
+  const notes = allNotes();
   const box = dialog("Your notes", notes.length ? el("ul", { class: "hits" }, ...notes.map(({ diff, remark }) => el("li", {},
     el("button", { type: "button", class: "item", onclick: () => {
       box.close();
-      turnTo(diff.id);
-      line(diff, "right", remark.lines?.[0] ?? 0).then(draw).catch(failed);
+      toNote({ diff, remark }).catch(failed);
     } }, el("span", { class: "file" }, `${diff.shown} · ${remark.place}`), el("span", { class: "grow" }, remark.text || remark.says)))))
     : el("p", { class: "quiet" }, "There are none on what is pending."),
     el("div", { class: "buttons" }, button("Send them now", () => {
@@ -754,6 +849,7 @@ const selection = () => {
 /** @type {Record<string, (event: Event) => unknown>} */
 const commands = {
   accept: (event) => decide("accept", event),
+  "accept-seen": () => acceptSeen(null),
   reject: (event) => decide("reject", event),
   reason,
   note,
@@ -762,6 +858,7 @@ const commands = {
     return opening(() => sheet.goTo(0, "none").then(() => writeNote({}, 0)));
   },
   notes: showNotes,
+  "next-note": nextNote,
   exclude: () => {
     const hunk = sheet.hunkAt(sheet.cursor) ?? sheet.hunkAbove(sheet.cursor);
     return act("toggle", selection() ?? { hunk });
@@ -792,6 +889,7 @@ const commands = {
   "page-up": () => page(-1),
   top: () => sheet.goTo(0),
   end: () => sheet.goTo(sheet.total - 1),
+  base: compare,
   search,
   "previous-hit": previous,
   "end-search": () => {

@@ -36,7 +36,7 @@ export function byId(id) {
  * A button; `key` is shown on it where there is a keyboard. What a script clicks, such as an extension's, does nothing.
  * @param {string} word
  * @param {(event: MouseEvent) => void} act
- * @param {{ class?: string, key?: string, disabled?: boolean, label?: string }} [more]
+ * @param {{ class?: string, key?: string, disabled?: boolean, label?: string, title?: string }} [more]
  */
 export function button(word, act, more = {}) {
   const { key, label, ...rest } = more;

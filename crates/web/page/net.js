@@ -66,13 +66,17 @@ export async function enter() {
 /**
  * Hears what the server says until it ends, or lets nobody in. An EventSource would send no key.
  * @param {Record<string, (data: any) => void>} hear
- * @param {(isThere: boolean) => void} linked
+ * @param {(isThere: boolean, why?: string) => void} linked
  */
 export async function listen(hear, linked) {
   for (;;) {
     try {
       const answer = await fetch(`/events?tab=${tab}`, { headers: headers() });
-      if (!answer.ok || !answer.body) return linked(false);
+      if (!answer.ok || !answer.body) {
+        const { message } = await answer.json().catch(() => ({}));
+        hear.notice({ text: message ?? `Pillion answers with HTTP ${answer.status}.`, tone: "warning", id: null });
+        return linked(false, "not let in: load the page again");
+      }
       linked(true);
       if (await follow(answer.body, hear)) return;
     } catch {

@@ -4,6 +4,9 @@
 /** A row has to stand there for so long without a gap, in milliseconds. */
 const DWELL = 300;
 
+/** It is told, too, that rows have been there for so long, in milliseconds. */
+const TELL_DRAWN = 1000;
+
 /** What is seen is told in one go, at most so often, in milliseconds. */
 const TELL = 200;
 
@@ -15,7 +18,7 @@ const TELL = 200;
 export class Seen {
   /**
    * @param {HTMLElement} pane
-   * @param {(left: number[], right: number[]) => void} tell
+   * @param {(left: number[], right: number[], drawnMs: number) => void} tell
    */
   constructor(pane, tell) {
     this.pane = pane;
@@ -44,21 +47,26 @@ export class Seen {
 
   /**
    * Rows are drawn anew: nothing of them was seen, and they are on the screen from the second frame on, unless they are the same texts.
+   * What was seen of the former ones has been told by then.
    * @param {boolean} [isSame]
    */
   start(isSame) {
-    this.flush();
+    this.left.clear();
+    this.right.clear();
     this.observer.disconnect();
     this.sight.clear();
     this.tall.clear();
     if (!isSame) this.again();
   }
 
-  /** Tells at once what waits to be told. */
-  flush() {
-    if (!this.left.size && !this.right.size) return;
+  /**
+   * Tells at once what waits to be told, and for how long all has been there.
+   * @param {boolean} [isAsked] also if nothing waits
+   */
+  flush(isAsked) {
+    if (!isAsked && !this.left.size && !this.right.size) return;
     this.told = performance.now();
-    this.tell([...this.left], [...this.right]);
+    this.tell([...this.left], [...this.right], this.drawnMs());
     this.left.clear();
     this.right.clear();
   }
@@ -70,7 +78,10 @@ export class Seen {
     for (const row of this.sight.keys()) this.sight.set(row, now);
     if (document.visibilityState !== "visible") return;
     requestAnimationFrame(() => requestAnimationFrame(() => {
-      if (document.visibilityState === "visible") this.drawn ??= performance.now();
+      if (document.visibilityState !== "visible" || this.drawn !== null) return;
+      const drawn = performance.now();
+      this.drawn = drawn;
+      setTimeout(() => this.drawn === drawn && this.flush(true), TELL_DRAWN);
     }));
     this.#later();
   }

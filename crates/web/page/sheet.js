@@ -22,12 +22,12 @@ const HEIGHT = 20;
 export class Sheet {
   /**
    * @param {HTMLElement} pane
-   * @param {(diff: number, g: number, left: number[], right: number[]) => void} tellSeen
+   * @param {(diff: number, g: number, left: number[], right: number[], drawnMs: number) => void} tellSeen
    */
   constructor(pane, tellSeen) {
     this.pane = pane;
     this.table = el("div", { id: "rows", role: "table" });
-    this.seen = new Seen(pane, (left, right) => this.diff && tellSeen(this.diff.id, this.g, left, right));
+    this.seen = new Seen(pane, (left, right, drawnMs) => this.diff && tellSeen(this.diff.id, this.g, left, right, drawnMs));
     /** @type {Diff | null} */
     this.diff = null;
     this.g = -1;
@@ -92,6 +92,8 @@ export class Sheet {
     const isSameSize = !isOther && page.total === this.total;
     const heights = this.blocks.map(({ element }) => element.offsetHeight);
     const scroll = this.pane.scrollTop;
+    // What was seen until now is of the texts that go.
+    this.seen.flush(true);
     this.diff = diff;
     this.g = diff.g;
     this.total = page.total;
@@ -135,6 +137,7 @@ export class Sheet {
   /** Nothing is shown. */
   clear() {
     this.drawings += 1;
+    this.seen.flush(true);
     this.diff = null;
     this.form = null;
     this.blocks = [];
@@ -375,10 +378,11 @@ export class Sheet {
   /**
    * The lines after that rows show, or those before if all of these are removed; none if they show none.
    * @param {Span} rows
+   * @param {Side[]} [sides] which of both come first, or count alone
    * @returns {{ side: Side, lines: Span } | null}
    */
-  linesOf([from, to]) {
-    for (const side of /** @type {Side[]} */ (["right", "left"])) {
+  linesOf([from, to], sides = ["right", "left"]) {
+    for (const side of sides) {
       const lines = [];
       for (let row = from; row < to; row += 1) {
         const { changed, same } = this.row(row) ?? {};

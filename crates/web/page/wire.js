@@ -3,7 +3,7 @@
 /** @typedef {[number, number]} Span */
 /** @typedef {{ before: Span, after: Span, out: boolean, mark: string | null, white: boolean }} Hunk */
 /** @typedef {{ lines: Span | null, place: string, text: string, says: string }} Remark */
-/** @typedef {{ hunks: boolean[], unseen: number }} SeenNow */
+/** @typedef {{ hunks: boolean[], unseen: number, whole: boolean }} SeenNow */
 /**
  * @typedef {{
  *   id: number, revision: number, g: number, shown: string, name: string, agent: string, does: string,

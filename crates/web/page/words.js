@@ -23,11 +23,12 @@ function dropRepeats(made) {
 }
 
 /**
- * A place to type: Ctrl+Enter does what the first button does, Esc leaves and keeps the words.
+ * A place to type: Ctrl+Enter does what the first button does, Esc leaves and keeps the words. What cannot be seen among them is
+ * named below, before they can be sent.
  * @param {{
  *   diff: number, label: string, text: string, typed?: string | null, word: string, isText?: boolean, isRefusal?: boolean,
  *   class?: string, title?: string, send: (text: string, event: Event) => Promise<boolean>, leave: () => void,
- *   tell: (text: string) => Promise<unknown>, left?: (text: string) => void,
+ *   tell: (text: string) => Promise<{ hidden?: string | null }>, hidden?: string | null, left?: (text: string) => void,
  *   more?: { word: string, act: (area: HTMLTextAreaElement) => void }[],
  * }} how
  */
@@ -36,6 +37,13 @@ export function writing(how) {
   const area = el("textarea", { "aria-label": how.label, class: how.isText ? "text" : undefined, spellcheck: how.isText ? "false" : undefined });
   area.value = how.typed ?? how.text;
   if (how.isText) area.rows = Math.min(24, area.value.split("\n").length + 1);
+  const hidden = el("p", { class: "remark", role: "status" });
+  /** @param {string | null | undefined} what */
+  const name = (what) => {
+    hidden.hidden = !what;
+    hidden.textContent = what ?? "";
+  };
+  name(how.hidden);
   /** @type {Promise<unknown>} */
   let told = Promise.resolve();
   let [waits, isOther] = [false, false];
@@ -45,7 +53,7 @@ export function writing(how) {
     waits = true;
     told = told.then(() => new Promise((go) => setTimeout(go, area.value.length > LONG ? 500 : 0))).then(() => {
       waits = false;
-      return how.tell(area.value);
+      return how.tell(area.value).then((said) => name(said.hidden));
     }).catch(() => {});
   });
   const leave = () => {
@@ -56,8 +64,10 @@ export function writing(how) {
   /** @param {Event} event */
   const send = async (event) => {
     go.disabled = true;
+    const known = hidden.textContent;
     await told;
-    const isDone = await how.send(area.value, event).finally(() => {
+    // What is named only now is to be looked at first.
+    const isDone = await (hidden.hidden || hidden.textContent === known ? how.send(area.value, event) : Promise.resolve(false)).finally(() => {
       go.disabled = false;
     });
     isOther &&= !isDone;
@@ -67,7 +77,7 @@ export function writing(how) {
   const go = button(how.word, send, { class: how.isRefusal ? "reject" : "accept", key: "Ctrl+↵" });
   const made = el("div", { class: how.class ?? "writing", role: "group", "aria-label": how.label },
     how.title && el("h2", {}, how.title),
-    area,
+    area, hidden,
     el("div", { class: "buttons" }, go, button(how.left ? "Leave" : "Cancel", leave, { key: "Esc" }),
       ...(how.more ?? []).map(({ word, act }) => button(word, () => act(area), { class: "plain" }))));
   dropRepeats(made);
@@ -144,6 +154,7 @@ export function showHelp(groups) {
       el("dl", { class: "keys" }, ...rows.flatMap(({ keys, help }) => [
         el("dt", {}, ...keys.map((key) => el("kbd", {}, key))), el("dd", {}, help),
       ])), el("hr")]),
+    el("p", { class: "quiet" }, "In the list, A is a new file, D a deleted and M a changed one; ✓ says that you have seen all of it, ! that the file on disk is another one, ✗ that hunks are excluded, ✎ that you have edited or noted something. What cannot be seen, such as ⟨U+202E⟩, stands in a dotted box; ↕ is a line that was moved."),
     el("p", { class: "quiet" }, "Click a line's number to note something on it, or drag over several. Esc goes from the rows to the buttons. Keys with Ctrl, Alt or Meta are the browser's."),
     el("div", { class: "buttons" }, button("Close", () => made.close(), { key: keyOf("help") })));
   made.addEventListener("keydown", (event) => {

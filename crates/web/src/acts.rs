@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use pillion_judge::act::{GROUPS, Guard, Place};
+use pillion_judge::act::{Act, GROUPS};
+use pillion_judge::bases::{self, Bases, NO_BASES};
 use pillion_judge::history::Past;
 use pillion_judge::proposal::Side;
 use pillion_judge::search::Needle;
@@ -11,16 +12,19 @@ use pillion_judge::{DECIDING, HunkNote, Step, highlight};
 use pillion_protocol::Note;
 use pillion_protocol::verdict;
 use pillion_system::{lock, spawn};
-use pillion_text::visible;
+use pillion_text::{Text, visible};
 use pillion_view::ask::{Changes, Mention, Refused as Unasked};
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList, Meant, Part, Row};
 use pillion_view::decision::TAKEN_FOR_REJECTION;
-use pillion_view::{Choice, Chosen, DiffId, ProposalKey, Proposed, Reply, Ruling, Stale, Tell};
+use pillion_view::{
+    Choice, Chosen, DiffId, LOOK, ProposalKey, Proposed, Reply, Ruling, Stale, Tell,
+};
 
 use crate::Input;
 use crate::colours::Wanted;
 use crate::door::{Refused, StatusCode, refused};
-use crate::page::{Page, fields, seen_now};
+use crate::page::fields::{self, Piece};
+use crate::page::{Page, seen_now};
 use crate::routes::{Call, OfDiff, TurnDo};
 use crate::rows::{self, Arranged};
 use crate::server::{Outcome, Respond, json};
@@ -46,6 +50,7 @@ impl Page {
             Call::Diff(id, OfDiff::Colours(g, left, right)) => {
                 self.colour(id, g, left, right, respond)
             }
+            Call::Diff(id, OfDiff::Bases) => self.compare(id, respond),
             Call::Diff(id, call) => {
                 let outcome = self.of_diff(tab, id, call);
                 respond.with(outcome);
@@ -77,13 +82,7 @@ impl Page {
 
     /// Checks that this is the generation of a diff that is there.
     fn at(&mut self, tab: &str, id: DiffId, g: u64) -> Done<()> {
-        let view = self.views.find(id).ok_or_else(|| {
-            refused(
-                StatusCode::NOT_FOUND,
-                "notPending",
-                Stale::NotPending.to_string(),
-            )
-        })?;
+        let view = self.views.find(id).ok_or_else(gone)?;
         if view.g == g && !view.is_comparing() {
             return Ok(());
         }
@@ -186,6 +185,9 @@ impl Page {
                     // These rows are of another text than that which counts: the tab hears of that.
                     return Ok(b"{}".to_vec());
                 };
+                if Duration::from_millis(seen.drawn_ms) >= LOOK {
+                    view.note_look();
+                }
                 view.as_seen_by(tab, |judged| {
                     for (side, lines) in [(Side::Left, seen.left), (Side::Right, seen.right)] {
                         for (from, to) in lines {
@@ -196,7 +198,9 @@ impl Page {
                 json(&seen_now(view, tab))
             }
             // They answer later.
-            OfDiff::Colours(..) | OfDiff::Decide(_) => Err(failed("not here".to_owned())),
+            OfDiff::Colours(..) | OfDiff::Decide(_) | OfDiff::Bases => {
+                Err(failed("not here".to_owned()))
+            }
         }
     }
 
@@ -207,9 +211,7 @@ impl Page {
         query: &wire::RowsQuery,
         with: impl FnOnce(&Arranged, &pillion_judge::Judged, u64) -> Outcome,
     ) -> Outcome {
-        let Some(view) = self.views.find_mut(id) else {
-            return Err(failed(Stale::NotPending.to_string()));
-        };
+        let view = self.views.find_mut(id).ok_or_else(gone)?;
         let known = view.arranged.take();
         let arranged = Arranged::of(known, view, query);
         let outcome = with(&arranged, view, view.g);
@@ -242,9 +244,7 @@ impl Page {
             &pillion_judge::keys::Keys,
         ) -> (Option<String>, Tone),
     ) -> Outcome {
-        let Some(view) = self.views.find_mut(id) else {
-            return Err(failed(Stale::NotPending.to_string()));
-        };
+        let view = self.views.find_mut(id).ok_or_else(gone)?;
         let (message, tone) = act(view, &self.keys);
         view.changed();
         let g = view.g;
@@ -265,9 +265,7 @@ impl Page {
 
     fn text(&mut self, tab: &str, id: DiffId, query: wire::TextQuery) -> Outcome {
         self.at(tab, id, query.g)?;
-        let Some(view) = self.views.find(id) else {
-            return Err(failed(Stale::NotPending.to_string()));
-        };
+        let view = self.views.find(id).ok_or_else(gone)?;
         let proposal = &view.proposal;
         let side = match query.side {
             wire::TextSide::Before => Some(Side::Left),
@@ -275,7 +273,16 @@ impl Page {
             wire::TextSide::Accepted => None,
         };
         let hunk = query.hunk.and_then(|hunk| proposal.hunks().get(hunk));
+        let (mut lines, mut at) = (None, 0);
         let text = match (side, hunk) {
+            (None, None) if query.edits => {
+                let text = Text::new(proposal.text());
+                let line = fields::accepted_line(proposal, query.line);
+                lines = fields::part_of(&text, line);
+                at = lines.map_or(0, |(from, _)| line.saturating_sub(from));
+                let (from, to) = lines.unwrap_or((0, text.len()));
+                String::from_utf8_lossy(text.slice(from..to)).into_owned()
+            }
             (None, None) => proposal.text(),
             (side, hunk) => {
                 let side = side.unwrap_or(Side::Right);
@@ -287,28 +294,34 @@ impl Page {
             }
         };
         let typed = match query.edits {
-            true => self.begin_edit(tab, id, query.hunk),
+            true => self.begin_edit(tab, id, Piece::new(query.hunk, lines)),
             false => None,
+        };
+        let unseeable = match query.edits {
+            true => wire::Unseeable::of(typed.as_ref().unwrap_or(&text)),
+            false => wire::Unseeable::default(),
         };
         json(&wire::TextAnswer {
             g: query.g,
             text,
+            lines,
+            at,
             typed,
+            unseeable,
         })
     }
 
     fn edit(&mut self, tab: &str, id: DiffId, edit: wire::EditText) -> Outcome {
         let view = self.views.find_mut(id);
-        let begun = view.and_then(|view| view.fields.edit(tab, edit.hunk).cloned());
+        let part = Piece::new(edit.hunk, edit.lines);
+        let begun = view.and_then(|view| view.fields.edit(tab, part).cloned());
         // What was begun on another text than the one that is there by now becomes a part of that.
         let now = self.views.find(id).map_or(edit.g, |view| view.g);
         let late = begun.filter(|_| now != edit.g);
         self.may_change(tab, id, if late.is_some() { now } else { edit.g }, true)?;
-        let Some(view) = self.views.find_mut(id) else {
-            return Err(failed(Stale::NotPending.to_string()));
-        };
+        let view = self.views.find_mut(id).ok_or_else(gone)?;
         let base = late.as_ref().map(|it| &it.base);
-        let text = fields::edited(base.unwrap_or(&view.proposal), edit.hunk, &edit.text);
+        let text = fields::edited(base.unwrap_or(&view.proposal), part, &edit.text);
         let text = text.ok_or_else(|| failed("there is no such hunk".to_owned()))?;
         let step = match base {
             None => Step::Edit(text.into()),
@@ -317,7 +330,7 @@ impl Page {
                 text: text.into(),
             },
         };
-        view.fields.sent(tab, edit.hunk);
+        view.fields.sent(tab, part);
         self.step(id, step);
         let g = self.views.find(id).map_or(edit.g, |view| view.g);
         self.said(g, None, Tone::Good)
@@ -326,9 +339,7 @@ impl Page {
     fn note(&mut self, tab: &str, id: DiffId, note: wire::NoteText) -> Outcome {
         let g = note.g;
         let on = self.noted(tab, id, note)?;
-        let Some(view) = self.views.find_mut(id) else {
-            return Err(failed(Stale::NotPending.to_string()));
-        };
+        let view = self.views.find_mut(id).ok_or_else(gone)?;
         view.fields.notes.remove(tab);
         view.write_note(on);
         view.arranged = None;
@@ -339,9 +350,7 @@ impl Page {
     /// A note with the lines that it was begun on, also if the text is another by now.
     pub(crate) fn noted(&mut self, tab: &str, id: DiffId, note: wire::NoteText) -> Done<HunkNote> {
         let is_here = self.at(tab, id, note.g);
-        let Some(view) = self.views.find_mut(id) else {
-            return Err(failed(Stale::NotPending.to_string()));
-        };
+        let view = self.views.find_mut(id).ok_or_else(gone)?;
         if let Err(stale) = is_here {
             let begun = view.fields.notes.get(tab).cloned().ok_or(stale)?;
             let text = note.text;
@@ -560,11 +569,27 @@ impl Page {
             TurnDo::Undo => ChangesAct::Undo(id),
             TurnDo::Stage => ChangesAct::Stage(Part { meant, lines }),
         };
-        let told = Reply::told(move |done: ActDone| {
-            let (done, message) = (done.done, done.message);
-            respond.json(&wire::Done { done, message });
+        let told = Reply::told(move |ActDone { done, message, .. }| {
+            respond.json(&Chosen { done, message });
         });
         self.companion.ask(act, told);
+    }
+
+    /// Compares a proposal with other texts of its file: disks may take long.
+    fn compare(&self, id: DiffId, respond: Respond) {
+        let Some(view) = self.views.find(id) else {
+            return respond.with(Err(gone()));
+        };
+        let bases = Bases::of(view, &self.roots);
+        let _ = spawn("bases", move || {
+            let pages = bases::compared(&bases).into_iter();
+            respond.json(&wire::Pages {
+                pages: pages
+                    .map(|(title, lines)| readable(title, &lines))
+                    .collect(),
+                none: NO_BASES,
+            });
+        });
     }
 
     fn read_history(&self, at: Option<usize>, respond: Respond) {
@@ -600,10 +625,7 @@ impl Page {
                         let message = "there is no such decision in the list";
                         respond.with(Err(refused(StatusCode::NOT_FOUND, "notFound", message)));
                     }
-                    Some((past, lines)) => respond.json(&wire::HistoryItem {
-                        title: past.title(),
-                        lines: lines.iter().map(|it| visible::one_line(it)).collect(),
-                    }),
+                    Some((past, lines)) => respond.json(&readable(past.title(), &lines)),
                 }
             }
         });
@@ -611,12 +633,7 @@ impl Page {
 
     fn mention(&self, mention: wire::Mention, respond: Respond) {
         let Some(view) = self.views.find(DiffId(mention.id)) else {
-            let gone = refused(
-                StatusCode::NOT_FOUND,
-                "notPending",
-                Stale::NotPending.to_string(),
-            );
-            return respond.with(Err(gone));
+            return respond.with(Err(gone()));
         };
         let name = view.target.shown.clone();
         let lines = mention
@@ -638,7 +655,7 @@ impl Page {
                 ),
                 Err(why) => (false, why.to_string()),
             };
-            respond.json(&wire::Done { done, message });
+            respond.json(&Chosen { done, message });
         });
         self.companion.ask(Mention { path, lines }, told);
     }
@@ -652,18 +669,14 @@ impl Page {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            places: command
-                .places
-                .iter()
-                .map(|place| place_name(*place))
-                .collect(),
-            guard: match command.guard {
-                Guard::Free => "free",
-                Guard::Typed => "typed",
-                Guard::Shown => "shown",
-            },
+            places: command.places,
+            guard: command.guard,
             hint: command.hint.map(|(word, _)| word),
-            help: command.help,
+            help: match command.act {
+                Act::Edit => "edit the text of the file, here in the page",
+                Act::Top | Act::End => "the top, the end",
+                _ => command.help,
+            },
         };
         let groups = GROUPS.iter().map(|group| group.iter().map(row).collect());
         wire::KeyTable {
@@ -672,18 +685,15 @@ impl Page {
     }
 }
 
-fn place_name(place: Place) -> &'static str {
-    match place {
-        Place::Diff => "diff",
-        Place::List => "list",
-        Place::History => "history",
-        Place::Help => "help",
-        Place::Quit => "quit",
-        Place::Question => "question",
-        Place::Notes => "notes",
-        Place::Files => "files",
-        Place::Prompt => "prompt",
-    }
+/// A unified diff as it may be shown.
+fn readable(title: String, lines: &[String]) -> wire::HistoryItem {
+    let lines = lines.iter().map(|it| visible::one_line(it)).collect();
+    wire::HistoryItem { title, lines }
+}
+
+fn gone() -> Refused {
+    let message = Stale::NotPending.to_string();
+    refused(StatusCode::NOT_FOUND, "notPending", message)
 }
 
 fn failed(why: String) -> Refused {
@@ -691,10 +701,7 @@ fn failed(why: String) -> Refused {
 }
 
 fn chosen(respond: Respond) -> Reply<Chosen, Unasked> {
-    Reply::told(move |chosen: Chosen| {
-        let Chosen { done, message } = chosen;
-        respond.json(&wire::Done { done, message });
-    })
+    Reply::told(move |chosen: Chosen| respond.json(&chosen))
 }
 
 /// The part of these lines that a text of so many has.

@@ -47,6 +47,11 @@ pub(crate) fn refused(
     (status, Refusal { code, message, now })
 }
 
+/// The refusal of what is no request of the page's.
+pub(crate) fn not_understood(message: impl Into<String>) -> Refused {
+    refused(StatusCode::BAD_REQUEST, "notUnderstood", message)
+}
+
 /// The secrets of one page.
 pub(crate) struct Door {
     port: u16,
@@ -185,10 +190,7 @@ pub(crate) fn tab(method: &Method, headers: &HeaderMap) -> Result<String, Refuse
     let name = headers.get(TAB).and_then(|it| it.to_str().ok());
     name.filter(|it| is_tab(it))
         .map(str::to_owned)
-        .ok_or_else(|| {
-            let message = "X-Pillion-Tab is missing";
-            refused(StatusCode::BAD_REQUEST, "notUnderstood", message)
-        })
+        .ok_or_else(|| not_understood("X-Pillion-Tab is missing"))
 }
 
 /// Returns true if a tab may be called so.

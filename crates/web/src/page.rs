@@ -4,7 +4,7 @@
 pub(crate) mod fields;
 mod state;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
@@ -38,8 +38,14 @@ use crate::{Input, Settings};
 use fields::Fields;
 pub(crate) use state::seen_now;
 
-/// The time for which proposals wait for a tab, from the start and from the moment at which the last one went.
+/// Why a proposal is not shown.
+const NO_TAB: &str = "the page is open in no browser";
+
+/// The time for which proposals wait for a tab, from the start and from the moment at which the last one went: a reload takes one.
 const DRAWN_WITHIN: Duration = Duration::from_secs(8);
+
+/// The number of tabs that are gone of which it is known what they have seen: each reload makes another one.
+const MAX_GONE: usize = 16;
 
 /// A page that the review has opened ends so long after its last tab.
 const UNSEEN: Duration = Duration::from_secs(60);
@@ -55,8 +61,8 @@ pub(crate) struct Shown {
     judged: Judged,
     /// The generation.
     pub(crate) g: u64,
-    /// Answered when a tab has it, until this time.
-    unopened: Option<(Reply<()>, Instant)>,
+    /// Answered when a tab has it.
+    unopened: Option<Reply<()>>,
     /// The rows that were asked for last.
     pub(crate) arranged: Option<Arranged>,
     /// What each tab has seen.
@@ -131,6 +137,8 @@ pub(crate) struct Page {
     pub(crate) inputs: Sender<Input>,
     pub(crate) views: Pending<Shown>,
     tabs: HashMap<String, UnboundedSender<Told>>,
+    /// The tabs that went last, which may come back: what they have seen is known still.
+    gone: VecDeque<String>,
     pub(crate) sources: Sources<OnDisk>,
     compare: Worker<Job>,
     pub(crate) colours: Worker<Wanted>,
@@ -140,8 +148,8 @@ pub(crate) struct Page {
     turn_news: TurnNews,
     pub(crate) history: Arc<Mutex<Vec<Past>>>,
     jobs: u64,
-    /// A tab may come until then: what is proposed waits for it.
-    awaited_until: Instant,
+    /// No tab is there, but one may come until then: what is proposed waits for it.
+    awaited_until: Option<Instant>,
     looked: Instant,
     /// It ends some time after its last tab, and since when it has had none.
     ends_unseen: bool,
@@ -184,6 +192,7 @@ impl Page {
             companion,
             views: Pending::default(),
             tabs: HashMap::new(),
+            gone: VecDeque::new(),
             sources: Sources::new(OnDisk, move |answer| {
                 drop(answers.send(Input::Source(answer)))
             }),
@@ -195,7 +204,7 @@ impl Page {
             turn_news: TurnNews::default(),
             history: Arc::default(),
             jobs: 0,
-            awaited_until: Instant::now() + DRAWN_WITHIN,
+            awaited_until: Some(Instant::now() + DRAWN_WITHIN),
             looked: Instant::now(),
             inputs,
             asked_to_leave: false,
@@ -205,7 +214,6 @@ impl Page {
 
     /// Runs until the person leaves, or the companion stops.
     pub(crate) fn run(&mut self, inputs: &Receiver<Input>) {
-        self.companion.tell(Tell::Shows(Shows::Alone));
         while !self.is_over {
             let now = Instant::now();
             let wait = self
@@ -230,13 +238,8 @@ impl Page {
     fn due(&self) -> Option<Instant> {
         let looks = !self.views.is_empty() && !self.sources.is_quiet();
         let look = looks.then(|| self.looked + POLL_INTERVAL);
-        let unopened = self
-            .views
-            .iter()
-            .filter_map(|it| Some(it.unopened.as_ref()?.1))
-            .min();
         let ends = self.unseen_since.map(|since| since + UNSEEN);
-        [look, unopened, ends, self.journal.due()]
+        [look, self.awaited_until, ends, self.journal.due()]
             .into_iter()
             .flatten()
             .min()
@@ -244,9 +247,12 @@ impl Page {
 
     fn elapse(&mut self, now: Instant) {
         self.is_over |= self.unseen_since.is_some_and(|since| now >= since + UNSEEN);
-        for view in self.views.iter_mut() {
-            if let Some((shown, _)) = view.unopened.take_if(|(_, until)| *until <= now) {
-                shown.failed("the page is open in no browser");
+        if self.awaited_until.take_if(|until| *until <= now).is_some() {
+            // A page without a tab is no view. What it has shown stays where it is.
+            self.companion.tell(Tell::Shows(Shows::Never));
+            let unopened = self.views.iter_mut();
+            for shown in unopened.filter_map(|it| it.unopened.take()) {
+                shown.failed(NO_TAB);
             }
         }
         for (key, text) in self.journal.look(&self.views, now) {
@@ -322,7 +328,7 @@ impl Page {
                 self.tell_all(&Event::Status(self.status_now()));
                 let changes = self.status.changes;
                 if former != changes {
-                    self.tell_all(&Event::Turns(wire::TurnsNow { changes }));
+                    self.tell_all(&Event::Turns(changes));
                 }
                 if let Some(news) = news {
                     self.notice(Tone::Info, news, false);
@@ -395,7 +401,7 @@ impl Page {
 
     fn arrived(&mut self, id: DiffId, done: Done) {
         let agent = self.agent_name(id);
-        let (has_tabs, awaited_until) = (!self.tabs.is_empty(), self.awaited_until);
+        let (has_tabs, is_awaited) = (!self.tabs.is_empty(), self.awaited_until.is_some());
         let Some(view) = self.views.find_mut(id) else {
             return;
         };
@@ -408,9 +414,10 @@ impl Page {
                 edits,
                 shown,
             } => {
-                match has_tabs {
-                    true => shown.done(()),
-                    false => view.unopened = Some((shown, awaited_until)),
+                match (has_tabs, is_awaited) {
+                    (true, _) => shown.done(()),
+                    (_, true) => view.unopened = Some(shown),
+                    _ => shown.failed(NO_TAB),
                 }
                 match is_newer {
                     true => {
@@ -547,8 +554,9 @@ impl Page {
 
     fn tab_came(&mut self, tab: String, events: UnboundedSender<Told>) {
         let has_tabs = !self.tabs.is_empty();
+        self.gone.retain(|it| *it != tab);
         self.tabs.insert(tab.clone(), events);
-        self.unseen_since = None;
+        (self.unseen_since, self.awaited_until) = (None, None);
         if !has_tabs {
             self.companion.tell(Tell::Shows(Shows::Always));
         }
@@ -571,7 +579,7 @@ impl Page {
         };
         self.tell(&tab, &Event::All(Box::new(all)));
         for view in self.views.iter_mut() {
-            if let Some((shown, _)) = view.unopened.take() {
+            if let Some(shown) = view.unopened.take() {
                 shown.done(());
             }
         }
@@ -582,10 +590,17 @@ impl Page {
         if self.tabs.get(tab).is_some_and(|it| it.same_channel(events)) {
             self.tabs.remove(tab);
             self.leave_notes(tab);
+            self.gone.push_back(tab.to_owned());
+            if self.gone.len() > MAX_GONE
+                && let Some(forgotten) = self.gone.pop_front()
+            {
+                for view in self.views.iter_mut() {
+                    view.seen.remove(&forgotten);
+                }
+            }
             if self.tabs.is_empty() {
-                self.awaited_until = Instant::now() + DRAWN_WITHIN;
+                self.awaited_until = Some(Instant::now() + DRAWN_WITHIN);
                 self.unseen_since = self.ends_unseen.then(Instant::now);
-                self.companion.tell(Tell::Shows(Shows::Alone));
             }
         }
     }
@@ -618,23 +633,21 @@ impl Page {
     }
 
     /// Tells the person something.
-    pub(crate) fn notice(&self, tone: Tone, text: impl Into<String>, is_lasting: bool) {
-        let text = text.into();
-        self.tell_all(&Event::Notice(wire::Notice {
-            text,
-            tone,
-            is_lasting,
-            id: None,
-        }));
+    fn notice(&self, tone: Tone, text: impl Into<String>, is_lasting: bool) {
+        self.say(tone, text.into(), is_lasting, None);
     }
 
     /// Tells the person something of a diff.
     fn notice_on(&self, id: DiffId, tone: Tone, text: String) {
+        self.say(tone, text, false, Some(id.0));
+    }
+
+    fn say(&self, tone: Tone, text: String, is_lasting: bool, id: Option<u64>) {
         self.tell_all(&Event::Notice(wire::Notice {
             text,
             tone,
-            is_lasting: false,
-            id: Some(id.0),
+            is_lasting,
+            id,
         }));
     }
 

@@ -9,7 +9,7 @@ use pillion_view::DiffId;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::door::{Refused, refused};
+use crate::door::{Refused, not_understood, refused};
 use crate::wire;
 
 /// A request of the page.
@@ -54,6 +54,8 @@ pub(crate) enum OfDiff {
     Words(wire::Unsent),
     Whitespace(wire::Whitespace),
     Seen(wire::SeenLines),
+    /// Other texts of the file, to be compared with.
+    Bases,
     Decide(wire::DecideNow),
 }
 
@@ -72,14 +74,14 @@ pub(crate) enum TurnDo {
 /// # Errors
 /// When it is something else.
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
-    serde_json::from_slice(body).map_err(|error| not_understood(error.to_string()))
+    serde_json::from_slice(body).map_err(|error| not_understood(format!("not understood: {error}")))
 }
 
-fn not_understood(why: String) -> Refused {
+fn nothing() -> Refused {
     refused(
-        StatusCode::BAD_REQUEST,
-        "notUnderstood",
-        format!("not understood: {why}"),
+        StatusCode::NOT_FOUND,
+        "notFound",
+        "there is no such address here",
     )
 }
 
@@ -105,7 +107,8 @@ fn parameters<T: DeserializeOwned>(text: &str, texts: &[&str]) -> Result<T, Refu
         (name, plain.unwrap_or(Value::String(value)))
     });
     let object = Value::Object(pairs.collect::<Map<_, _>>());
-    serde_json::from_value(object).map_err(|error| not_understood(error.to_string()))
+    serde_json::from_value(object)
+        .map_err(|error| not_understood(format!("not understood: {error}")))
 }
 
 /// Lines, as `3-17`.
@@ -115,7 +118,8 @@ fn lines(text: Option<&String>) -> Result<Range<usize>, Refused> {
     };
     let ends = text.split_once('-');
     let ends = ends.and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
-    let (from, to) = ends.ok_or_else(|| not_understood(format!("{text:?} are no lines")))?;
+    let (from, to) =
+        ends.ok_or_else(|| not_understood(format!("not understood: {text:?} are no lines")))?;
     Ok(from..to)
 }
 
@@ -124,13 +128,6 @@ fn lines(text: Option<&String>) -> Result<Range<usize>, Refused> {
 /// # Errors
 /// When there is no such route, or it takes something else.
 pub(crate) fn call(method: &Method, path: &str, text: &str, body: &[u8]) -> Result<Call, Refused> {
-    let nothing = || {
-        refused(
-            StatusCode::NOT_FOUND,
-            "notFound",
-            "there is no such address here",
-        )
-    };
     let is_post = *method == Method::POST;
     let mut parts = path.split('/').skip(1);
     let [first, second, third] = std::array::from_fn(|_| parts.next());
@@ -179,6 +176,7 @@ fn of_diff(is_post: bool, what: &str, text: &str, body: &[u8]) -> Result<OfDiff,
             parameters(text, &["unfold", "layout"])?,
             parameters(text, &["side"])?,
         ),
+        (false, "bases") => OfDiff::Bases,
         (false, "text") => OfDiff::Text(parameters(text, &["side"])?),
         (false, "colours") => {
             let given = query(text);
@@ -199,9 +197,6 @@ fn of_diff(is_post: bool, what: &str, text: &str, body: &[u8]) -> Result<OfDiff,
         (true, "whitespace") => OfDiff::Whitespace(parse(body)?),
         (true, "seen") => OfDiff::Seen(parse(body)?),
         (true, "decide") => OfDiff::Decide(parse(body)?),
-        _ => {
-            let message = "there is no such address here";
-            return Err(refused(StatusCode::NOT_FOUND, "notFound", message));
-        }
+        _ => return Err(nothing()),
     })
 }

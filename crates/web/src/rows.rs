@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use pillion_judge::highlight::Colours;
 use pillion_judge::proposal::{Part, Proposal, Side};
-use pillion_judge::rows::{self, Rows, Unfolding};
+use pillion_judge::rows::{self, Layout, Rows, Unfolding};
 use pillion_judge::search::{Needle, lines};
 use pillion_judge::syntax::Class;
 use pillion_judge::words::{self, content};
@@ -14,7 +14,7 @@ use pillion_judge::{Judged, enclosing};
 use pillion_text::Text;
 use pillion_text::visible::{self, Place};
 
-use crate::wire::{self, Cell, Fold, Layout, Row, RowsPage, RowsQuery};
+use crate::wire::{self, Cell, Fold, Row, RowsPage, RowsQuery};
 
 /// The most rows that are sent at once.
 const MAX_ROWS: usize = 1_000;
@@ -29,15 +29,6 @@ const MAX_HITS: usize = 1_000;
 /// The lines below a search result's fold, and the most that a hit shows.
 const MAX_SHOWN: usize = 400;
 
-impl From<Layout> for rows::Layout {
-    fn from(layout: Layout) -> Self {
-        match layout {
-            Layout::Split => Self::SideBySide,
-            Layout::Unified => Self::Unified,
-        }
-    }
-}
-
 /// The rows of a diff in an arrangement, which are kept: the page asks for them bit by bit.
 #[derive(Debug)]
 pub(crate) struct Arranged {
@@ -51,11 +42,7 @@ impl Arranged {
     pub(crate) fn of(known: Option<Self>, judged: &Judged, query: &RowsQuery) -> Self {
         let is_it = |it: &Self| it.layout == query.layout && it.unfold == query.unfold;
         known.filter(is_it).unwrap_or_else(|| {
-            let rows = Rows::new(
-                &judged.proposal,
-                query.layout.into(),
-                &unfolding(&query.unfold),
-            );
+            let rows = Rows::new(&judged.proposal, query.layout, &unfolding(&query.unfold));
             Self {
                 layout: query.layout,
                 unfold: query.unfold.clone(),

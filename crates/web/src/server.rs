@@ -33,7 +33,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::Input;
 use crate::assets::{ASSETS, Asset};
-use crate::door::{self, Door, Peer, Refused, refused};
+use crate::door::{self, Door, Peer, Refused, not_understood, refused};
 use crate::routes;
 use crate::wire;
 
@@ -233,7 +233,7 @@ async fn answer(
     peer.admit().await?;
     let query = parts.uri.query().unwrap_or_default();
     if path == "/events" && method == Method::GET {
-        return events(shared, query).await;
+        return events(shared, peer, query);
     }
     if method != Method::GET && method != Method::POST {
         let mut answer = whole(
@@ -284,24 +284,31 @@ impl Respond {
     }
 }
 
-/// The events of a tab, from now on.
-async fn events(shared: &Shared, query: &str) -> Result<Answer, Refused> {
+/// The events of a tab, from now on, for as long as whoever hears them is the person: an agent may be known later than its browser.
+fn events(shared: &Shared, peer: &Arc<Peer>, query: &str) -> Result<Answer, Refused> {
     let tab = routes::query(query)
         .remove("tab")
         .filter(|it| door::is_tab(it));
-    let unnamed = || {
-        refused(
-            StatusCode::BAD_REQUEST,
-            "notUnderstood",
-            "the tab has no name",
-        )
-    };
-    let tab = tab.ok_or_else(unnamed)?;
-    let (sender, receiver) = mpsc::unbounded_channel();
+    let tab = tab.ok_or_else(|| not_understood("the tab has no name"))?;
+    let (sender, mut told) = mpsc::unbounded_channel();
+    let (stream, receiver) = mpsc::unbounded_channel();
     let _ = shared.page.send(Input::Tab(tab.clone(), sender.clone()));
-    let page = shared.page.clone();
+    let (page, peer) = (shared.page.clone(), Arc::clone(peer));
     tokio::spawn(async move {
-        sender.closed().await;
+        let next = async |told: &mut mpsc::UnboundedReceiver<Told>| {
+            tokio::select! {
+                () = stream.closed() => None,
+                event = told.recv() => event,
+            }
+        };
+        while let Some(event) = next(&mut told).await
+            && peer.admit().await.is_ok()
+        {
+            let _ = stream.send(event);
+            while let Ok(event) = told.try_recv() {
+                let _ = stream.send(event);
+            }
+        }
         let _ = page.send(Input::TabGone(tab, sender));
     });
     let mut answer = Response::new(EventStream(receiver).boxed_unsync());
@@ -380,11 +387,7 @@ async fn read(headers: &HeaderMap, body: Incoming, bodies: &Budget) -> Result<By
     let body = Limited::new(body, MAX_BODY).collect();
     match tokio::time::timeout(BODY_TIMEOUT, body).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(_)) => Err(refused(
-            StatusCode::BAD_REQUEST,
-            "notUnderstood",
-            "the body was cut off",
-        )),
+        Ok(Err(_)) => Err(not_understood("the body was cut off")),
         Err(_) => Err(refused(
             StatusCode::REQUEST_TIMEOUT,
             "tooSlow",

@@ -9,23 +9,24 @@
 //! | `GET /diffs/D/row?g=&layout=&unfold=&side=before&line=` | [`RowsQuery`], [`RowOf`] | [`RowAt`] |
 //! | `GET /diffs/D/colours?g=&left=FROM-TO&right=FROM-TO` | lines from 0, `TO` not included | [`Colours`] |
 //! | `GET /diffs/D/text?g=&side=&hunk=` | [`TextQuery`] | [`TextAnswer`] |
+//! | `GET /diffs/D/bases` | | [`Pages`]: the proposal beside other texts of its file |
 //! | `POST /diffs/D/toggle`, `/split` | [`Lines`] | [`Changed`] |
 //! | `POST /diffs/D/edit` | [`EditText`] | [`Changed`] |
 //! | `POST /diffs/D/undo`, `/redo`, `/merge` | [`At`] | [`Changed`] |
 //! | `POST /diffs/D/note` | [`NoteText`] | [`Changed`] |
-//! | `POST /diffs/D/words` | [`Unsent`] | `{}` |
+//! | `POST /diffs/D/words` | [`Unsent`] | [`Unseeable`] |
 //! | `POST /diffs/D/whitespace` | [`Whitespace`] | [`Changed`] |
 //! | `POST /diffs/D/seen` | [`SeenLines`] | [`SeenNow`] |
 //! | `POST /diffs/D/decide` | [`DecideNow`] | [`Ruled`] |
 //! | `GET /search?q=` | | [`Hits`] |
 //! | `GET /keys` | | [`KeyTable`] |
 //! | `GET /turns` | | [`pillion_view::changes::ChangesList`] |
-//! | `POST /turns/ID/look`, `/keep`, `/takeBack`, `/undo`, `/stage` | [`TurnAct`]; `ID` is `7`, `7.2` or `-` for the last | [`Done`] |
+//! | `POST /turns/ID/look`, `/keep`, `/takeBack`, `/undo`, `/stage` | [`TurnAct`]; `ID` is `7`, `7.2` or `-` for the last | [`Chosen`] |
 //! | `POST /turns/ID/words` | [`Words`]: kept for that row until it is decided | `{}` |
 //! | `GET /history`, `/history/N` | | [`HistoryList`], [`HistoryItem`] |
-//! | `POST /review` | [`Choose`] | [`Done`] |
-//! | `POST /sendNotes` | `{}` | [`Done`] |
-//! | `POST /mention` | [`Mention`] | [`Done`] |
+//! | `POST /review` | [`Choose`] | [`Chosen`] |
+//! | `POST /sendNotes` | `{}` | [`Chosen`] |
+//! | `POST /mention` | [`Mention`] | [`Chosen`] |
 //!
 //! Every `POST` has `Content-Type: application/json` and `X-Pillion-Tab: T`, and so has every `GET` below `/diffs` the latter: what
 //! was seen is known for each tab on its own. `T` is what the page made up for itself, at most 64 letters, digits and `-`.
@@ -38,6 +39,11 @@
 
 use std::collections::BTreeMap;
 
+use pillion_judge::act::{Guard, Place};
+use pillion_judge::rows::Layout;
+#[cfg(doc)]
+use pillion_view::Chosen;
+use pillion_view::SetPlace;
 use serde::{Deserialize, Serialize};
 
 /// The one-time token from the fragment of the address: `{"token":"3xL…"}`.
@@ -66,8 +72,8 @@ pub enum Event {
     Gone(Gone),
     /// Agents came or went, or what they do is another.
     Status(StatusNow),
-    /// The list of what was written is another: it is to be asked for again, if it is shown.
-    Turns(TurnsNow),
+    /// The list of what was written is another: it is to be asked for again, if it is shown. Its number, which is another one then.
+    Turns(u64),
     /// A sentence for the person.
     Notice(Notice),
     /// The program ends: nothing more comes, and the page does not connect again.
@@ -111,7 +117,7 @@ pub struct DiffState {
     /// The verb between both names: `proposes`, `has written`, `proposes to delete`.
     pub does: String,
     /// Its place among files that belong together.
-    pub set: Option<Set>,
+    pub set: Option<SetPlace>,
     /// True while texts are compared: nothing can be done with it until the next `diff` event.
     pub is_comparing: bool,
     /// Lines that would be added, without what is taken out.
@@ -154,17 +160,6 @@ pub struct DiffState {
     pub is_generated: bool,
 }
 
-/// The place in a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Set {
-    /// The set.
-    pub id: u64,
-    /// From 1.
-    pub place: u32,
-    /// Of so many.
-    pub of: u32,
-}
-
 /// A hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -202,6 +197,8 @@ pub struct SeenNow {
     pub hunks: Vec<bool>,
     /// So many of them that would be accepted were not.
     pub unseen: usize,
+    /// True if all of it was seen, and nothing else is to be known of it: `accept-seen` accepts it.
+    pub whole: bool,
 }
 
 /// A diff that is gone.
@@ -244,13 +241,6 @@ pub struct StatusNow {
     pub decided: Option<String>,
 }
 
-/// The list of what was written is another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct TurnsNow {
-    /// Another number once it is another.
-    pub changes: u64,
-}
-
 /// A sentence for the person, for the footer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -275,17 +265,6 @@ pub enum Tone {
     Good,
     /// Something needs care.
     Warning,
-}
-
-/// The arrangement of the two texts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Layout {
-    /// Before on the left, after on the right.
-    Split,
-    /// One column.
-    #[default]
-    Unified,
 }
 
 /// Which rows of a diff: `?g=4&layout=split&from=0&to=200&unfold=17.20.0,90.0.20`.
@@ -441,6 +420,8 @@ pub struct TextQuery {
     pub hunk: Option<usize>,
     /// It is about to be edited.
     pub edits: bool,
+    /// The line after at which the person is: of a file that is too large for a field, the lines about it are sent.
+    pub line: usize,
 }
 
 /// One of the texts.
@@ -464,8 +445,22 @@ pub struct TextAnswer {
     pub g: u64,
     /// The text.
     pub text: String,
+    /// The lines of the accepted text that it is, if it is not all of that, and the place of the person's line among them.
+    pub lines: Option<(usize, usize)>,
+    /// See `lines`.
+    pub at: usize,
     /// What was typed in its place and not sent, in a tab that is gone or in this one.
     pub typed: Option<String>,
+    /// What of these cannot be seen in a field.
+    #[serde(flatten)]
+    pub unseeable: Unseeable,
+}
+
+/// What of a text cannot be seen in the field that it is typed in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Unseeable {
+    /// A sentence that names it with its lines; none if all can be seen.
+    pub hidden: Option<String>,
 }
 
 /// Names a generation: `{"g":4}`.
@@ -493,9 +488,12 @@ pub struct Lines {
 pub struct EditText {
     /// The generation that was edited.
     pub g: u64,
-    /// The hunk; without it, the file.
+    /// The hunk; without it and `lines`, the file.
     #[serde(default)]
     pub hunk: Option<usize>,
+    /// The lines that [`TextAnswer`] named.
+    #[serde(default)]
+    pub lines: Option<(usize, usize)>,
     /// The text: lines that are left as they were end as before, however they end here.
     pub text: String,
 }
@@ -559,6 +557,7 @@ pub struct Changed {
 
 /// What this tab had on its screen for long enough: `{"g":4,"left":[[0,3]],"right":[[0,4]]}`, first and after the last line.
 #[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SeenLines {
     /// The generation.
     pub g: u64,
@@ -568,6 +567,9 @@ pub struct SeenLines {
     /// Lines after.
     #[serde(default)]
     pub right: Vec<(usize, usize)>,
+    /// As in [`HowSeen`]: also sent when the tab turns to another diff.
+    #[serde(default)]
+    pub drawn_ms: u64,
 }
 
 /// A decision.
@@ -684,9 +686,9 @@ pub struct KeyRow {
     /// Its keys as they are named: `a`, `Ctrl-F`, `space`, `↓`, `Shift-Tab`, `F1`.
     pub keys: Vec<String>,
     /// Where they hold: `diff`, `list`, `history`, `help`, `quit`, `question`, `notes`, `files`, `prompt`.
-    pub places: Vec<&'static str>,
+    pub places: &'static [Place],
     /// `free`, `typed` (no repeat, no paste) or `shown` (and the diff is on the screen).
-    pub guard: &'static str,
+    pub guard: Guard,
     /// Its word in the footer.
     pub hint: Option<&'static str>,
     /// What help says.
@@ -707,15 +709,6 @@ pub struct TurnAct {
     pub rested_ms: Option<u64>,
     /// True if the person went to that row, or clicked it.
     pub is_chosen: bool,
-}
-
-/// What came of an act.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Done {
-    /// True if it is done.
-    pub done: bool,
-    /// The sentence, whole.
-    pub message: String,
 }
 
 /// When agents are to ask: `{"choice":"always"}`.
@@ -759,10 +752,19 @@ pub struct HistoryRow {
     pub lines: String,
 }
 
-/// A former decision, to be read and nothing else. `N` in the route is its place in the list, from 0.
+/// Pages to be read, one after the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pages {
+    /// The pages.
+    pub pages: Vec<HistoryItem>,
+    /// What people are told if there is none.
+    pub none: &'static str,
+}
+
+/// A former decision, or a comparison, to be read and nothing else. `N` in the route is its place in the list, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HistoryItem {
-    /// Its name and what was decided.
+    /// Its name and what was decided, or what is compared.
     pub title: String,
     /// A unified diff, as it may be shown.
     pub lines: Vec<String>,

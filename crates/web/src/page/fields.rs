@@ -4,12 +4,23 @@ use std::collections::HashMap;
 
 use pillion_judge::HunkNote;
 use pillion_judge::proposal::Proposal;
-use pillion_text::{restore, visible};
+use pillion_text::visible::{self, Place};
+use pillion_text::{Text, counted, restore};
 use pillion_view::DiffId;
 
 use super::{Page, Shown};
-use crate::server::Outcome;
-use crate::wire;
+use crate::server::{Outcome, json};
+use crate::wire::{self, Unseeable};
+
+/// A file of more bytes is edited in parts of so many: browsers need seconds for each letter in a field of megabytes.
+const MAX_FIELD: usize = 500_000;
+const MAX_PART: usize = 100_000;
+
+/// The lines of a part above the person's line.
+const ABOVE: usize = 100;
+
+/// So many characters that cannot be seen are named.
+const MOST_NAMED: usize = 8;
 
 /// What is typed on one diff.
 #[derive(Debug, Default)]
@@ -19,12 +30,27 @@ pub(crate) struct Fields {
     pub(crate) notes: HashMap<String, HunkNote>,
 }
 
+/// What of a file is edited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    File,
+    Hunk(usize),
+    /// Lines of the text that would be accepted: the first, and the one after the last.
+    Lines(usize, usize),
+}
+
+impl Piece {
+    pub(crate) fn new(hunk: Option<usize>, lines: Option<(usize, usize)>) -> Self {
+        let lines = lines.map_or(Self::File, |(from, to)| Self::Lines(from, to));
+        hunk.map_or(lines, Self::Hunk)
+    }
+}
+
 /// A text that is being edited.
 #[derive(Debug, Clone)]
 pub(crate) struct Edit {
     tab: String,
-    /// The hunk; or else the file.
-    hunk: Option<usize>,
+    part: Piece,
     /// As it was when it was begun.
     pub(crate) base: Proposal,
     /// What the field holds, once something was typed.
@@ -34,21 +60,21 @@ pub(crate) struct Edit {
 impl Edit {
     /// The file as it was typed; none if nothing is another.
     fn whole(&self) -> Option<String> {
-        let text = edited(&self.base, self.hunk, self.text.as_ref()?)?;
+        let text = edited(&self.base, self.part, self.text.as_ref()?)?;
         (text != self.base.text()).then_some(text)
     }
 }
 
 impl Fields {
     /// What was begun in this tab.
-    pub(crate) fn edit(&mut self, tab: &str, hunk: Option<usize>) -> Option<&mut Edit> {
+    pub(crate) fn edit(&mut self, tab: &str, part: Piece) -> Option<&mut Edit> {
         let mut edits = self.edits.iter_mut();
-        edits.find(|it| it.tab == tab && it.hunk == hunk)
+        edits.find(|it| it.tab == tab && it.part == part)
     }
 
     /// It is no longer only in the field.
-    pub(crate) fn sent(&mut self, tab: &str, hunk: Option<usize>) {
-        self.edits.retain(|it| it.tab != tab || it.hunk != hunk);
+    pub(crate) fn sent(&mut self, tab: &str, part: Piece) {
+        self.edits.retain(|it| it.tab != tab || it.part != part);
     }
 
     /// All texts that were typed and not sent.
@@ -57,26 +83,90 @@ impl Fields {
     }
 }
 
-/// The text that would be accepted with what was typed in place of a hunk, or of the file.
-pub(crate) fn edited(of: &Proposal, hunk: Option<usize>, text: &str) -> Option<String> {
-    match hunk {
-        None => Some(restore::of_field(&of.text(), text)),
-        Some(hunk) => of.with_hunk(hunk, text),
+/// The text that would be accepted with what was typed in place of a part of it.
+pub(crate) fn edited(of: &Proposal, part: Piece, text: &str) -> Option<String> {
+    match part {
+        Piece::File => Some(restore::of_field(&of.text(), text)),
+        Piece::Hunk(hunk) => of.with_hunk(hunk, text),
+        Piece::Lines(from, to) => {
+            let whole = Text::new(of.text());
+            let to = to.min(whole.len());
+            let slice = |lines| String::from_utf8_lossy(whole.slice(lines));
+            let mut text = restore::of_field(&slice(from.min(to)..to), text);
+            if !text.is_empty() && !text.ends_with('\n') && to < whole.len() {
+                text.push('\n');
+            }
+            Some([&*slice(0..from.min(to)), &text, &*slice(to..whole.len())].concat())
+        }
+    }
+}
+
+/// The part of a text that a field takes, at this line of it; none if it takes all.
+pub(crate) fn part_of(text: &Text, line: usize) -> Option<(usize, usize)> {
+    let from = line.min(text.len().saturating_sub(1)).saturating_sub(ABOVE);
+    let mut left = MAX_PART;
+    let fits = |line: &usize| {
+        left > 0 && {
+            left = left.saturating_sub(text.line(*line).len());
+            true
+        }
+    };
+    let lines = (from..text.len()).take_while(fits).count();
+    (text.bytes().len() > MAX_FIELD).then_some((from, from + lines))
+}
+
+/// The line of the text that would be accepted at which a line after stands.
+pub(crate) fn accepted_line(of: &Proposal, line: usize) -> usize {
+    let out = of.hunks().iter();
+    let out = out.filter(|it| it.out && it.after.start <= line);
+    out.fold(line, |accepted, hunk| {
+        let gone = hunk.after.len().min(line - hunk.after.start);
+        let back = if hunk.after.end <= line {
+            hunk.before.len()
+        } else {
+            0
+        };
+        accepted - gone + back
+    })
+}
+
+impl Unseeable {
+    /// That of a text: what rows would show as something else. The mark at the beginning of a file is in no field.
+    pub(crate) fn of(text: &str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let (mut named, mut count) = (Vec::new(), 0);
+        let is_plain = |it: u8| matches!(it, b' '..=b'~' | b'\t' | b'\r');
+        for (line, number) in text.split('\n').zip(1..) {
+            if line.bytes().all(is_plain) {
+                continue;
+            }
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            for piece in visible::pieces(line, Place::default()) {
+                if piece.replaced {
+                    count += 1;
+                    if named.len() < MOST_NAMED {
+                        named.push(format!("{} in line {number}", piece.text));
+                    }
+                }
+            }
+        }
+        let more = (count > named.len()).then(|| format!("{} more", count - named.len()));
+        named.extend(more);
+        let hidden = (count > 0).then(|| {
+            let count = counted(count, "character");
+            format!("{count} cannot be seen in this field: {}", named.join(", "))
+        });
+        Self { hidden }
     }
 }
 
 impl Page {
     /// A field is opened. Answers what was typed in it before, if that was on this text; what was typed on another is kept.
-    pub(crate) fn begin_edit(
-        &mut self,
-        tab: &str,
-        id: DiffId,
-        hunk: Option<usize>,
-    ) -> Option<String> {
+    pub(crate) fn begin_edit(&mut self, tab: &str, id: DiffId, part: Piece) -> Option<String> {
         let tabs = &self.tabs;
         let view = self.views.find_mut(id)?;
         let is_free =
-            |it: &mut Edit| it.hunk == hunk && (it.tab == tab || !tabs.contains_key(&it.tab));
+            |it: &mut Edit| it.part == part && (it.tab == tab || !tabs.contains_key(&it.tab));
         let former: Vec<_> = view.fields.edits.extract_if(.., is_free).collect();
         let now = view.proposal.text();
         let (same, other): (Vec<_>, Vec<_>) =
@@ -84,7 +174,7 @@ impl Page {
         let typed = same.into_iter().rev().find_map(|it| it.text);
         view.fields.edits.push(Edit {
             tab: tab.to_owned(),
-            hunk,
+            part,
             base: view.proposal.clone(),
             text: typed.clone(),
         });
@@ -98,6 +188,10 @@ impl Page {
 
     /// Something is typed.
     pub(crate) fn unsent(&mut self, tab: &str, id: DiffId, unsent: wire::Unsent) -> Outcome {
+        let (wire::Unsent::Reason(text)
+        | wire::Unsent::Note(wire::NoteText { text, .. })
+        | wire::Unsent::Edit(wire::EditText { text, .. })) = &unsent;
+        let hidden = Unseeable::of(text);
         match unsent {
             wire::Unsent::Reason(text) => {
                 if let Some(view) = self.views.find_mut(id) {
@@ -112,12 +206,13 @@ impl Page {
             }
             wire::Unsent::Edit(edit) => {
                 let view = self.views.find_mut(id);
-                if let Some(known) = view.and_then(|it| it.fields.edit(tab, edit.hunk)) {
+                let part = Piece::new(edit.hunk, edit.lines);
+                if let Some(known) = view.and_then(|it| it.fields.edit(tab, part)) {
                     known.text = Some(edit.text);
                 }
             }
         }
-        Ok(b"{}".to_vec())
+        json(&hidden)
     }
 
     /// A diff was decided: what was typed on it and not sent is kept.

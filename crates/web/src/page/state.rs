@@ -75,11 +75,7 @@ impl Page {
             name: judged.diff.file_name(),
             agent,
             does: judged.diff.does().to_owned(),
-            set: judged.diff.set.map(|set| wire::Set {
-                id: set.id,
-                place: set.place,
-                of: set.of,
-            }),
+            set: judged.diff.set,
             is_comparing: judged.is_comparing(),
             added: count.added,
             removed: count.removed,
@@ -111,6 +107,7 @@ pub(crate) fn seen_now(view: &mut Shown, tab: &str) -> wire::SeenNow {
             .map(|hunk| judged.has_seen(hunk))
             .collect(),
         unseen: judged.seen_hunks().unseen,
+        whole: judged.is_all_seen(),
     })
 }
 
