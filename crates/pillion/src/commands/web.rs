@@ -10,6 +10,8 @@ use pillion_system::spawn;
 use pillion_text::stderr;
 use pillion_view::{Options, Shows, StartError, attach};
 use pillion_web::{Asked, Settings};
+use qrcode::QrCode;
+use qrcode::render::unicode::Dense1x2;
 
 use crate::args::Roots;
 use crate::failure::{Failure, Kind};
@@ -33,6 +35,10 @@ pub struct Args {
     #[arg(long)]
     url: bool,
 
+    /// Print the address as a QR code, too
+    #[arg(long)]
+    qr: bool,
+
     /// Started by the review, which holds standard input open: the page ends with it, or some time after its last tab
     #[arg(long, hide = true)]
     from_review: bool,
@@ -40,13 +46,13 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let roots = workspace::roots(&args.roots.roots)?;
-    let asked = match args.url || args.no_open {
+    let asked = match args.url || args.no_open || args.qr {
         true => Asked::Address,
         false => Asked::Tab,
     };
     let refused = |why| Failure::new(Kind::Refused, why);
     if let Some(address) = pillion_web::ask(&roots, asked).map_err(refused)? {
-        return print(&address);
+        return print(&address, args.qr);
     }
     if args.url {
         let failure = Failure::new(Kind::Refused, "no page of this workspace runs");
@@ -83,16 +89,21 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let mut printed = Ok(());
     web.run(companion.handle(), settings, |address| {
-        printed = print(address);
+        printed = print(address, args.qr);
     })
     .context("cannot serve the page")?;
     printed
 }
 
 /// Prints an address, and how it is opened from elsewhere.
-fn print(address: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{address}")
+fn print(address: &str, is_picture: bool) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let picture = if is_picture {
+        qr(address)?
+    } else {
+        String::new()
+    };
+    write!(out, "{address}\n{picture}")
         .and_then(|()| out.flush())
         .context("cannot print the address")?;
     let environment = Environment::current();
@@ -102,4 +113,12 @@ fn print(address: &str) -> anyhow::Result<()> {
         ));
     }
     Ok(())
+}
+
+/// A text for a camera, black on white whatever the colours of the terminal are.
+fn qr(text: &str) -> anyhow::Result<String> {
+    let code = QrCode::new(text).context("the address does not fit into a QR code")?;
+    let picture = code.render::<Dense1x2>().build();
+    let line = |line| format!("\x1b[38;5;16;48;5;231m{line}\x1b[0m\n");
+    Ok(picture.lines().map(line).collect())
 }
