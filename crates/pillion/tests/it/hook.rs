@@ -133,7 +133,7 @@ impl Drop for AgentProcess {
 impl Answer {
     /// The decision of Claude Code about it, and why.
     #[track_caller]
-    fn decision(&self) -> (&str, &str) {
+    pub fn decision(&self) -> (&str, &str) {
         assert_eq!(self.code, Some(0), "{self:?}");
         let decided = &self.output["hookSpecificOutput"];
         let text = |name: &str| decided[name].as_str().unwrap_or_default();
@@ -148,7 +148,7 @@ impl Answer {
     }
 
     /// Returns true if Claude Code does not make the call.
-    fn is_blocked(&self) -> bool {
+    pub fn is_blocked(&self) -> bool {
         self.code == Some(2) || self.decision().0 == "deny"
     }
 

@@ -13,6 +13,7 @@ use pillion_view::LOOK;
 use serde_json::{Value, json};
 
 use crate::diff::pending;
+use crate::hook::{Hook, edit};
 use crate::sandbox::{Sandbox, ended, signal};
 
 /// A person's pause between two decisions, longer than that of a held key.
@@ -77,6 +78,16 @@ impl Answer {
         assert_eq!(self.status, status, "{}\n{}", self.head, self.body);
         self
     }
+}
+
+/// The connection over which a tab hears events.
+fn listen(port: &str, Secrets { cookie, key }: &Secrets, name: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    let head = format!(
+        "GET /events?tab={name} HTTP/1.1\r\nHost: localhost:{port}\r\nCookie: {cookie}\r\nX-Pillion-Key: {key}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream
 }
 
 /// One request over a connection of its own.
@@ -160,12 +171,7 @@ impl Web {
 
     /// The events of a tab from now on, as `name data`.
     fn tab(&mut self, name: &str) -> Receiver<(String, Value)> {
-        let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port())).unwrap();
-        let (port, Secrets { cookie, key }) = (self.port(), &self.secrets);
-        let head = format!(
-            "GET /events?tab={name} HTTP/1.1\r\nHost: localhost:{port}\r\nCookie: {cookie}\r\nX-Pillion-Key: {key}\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).unwrap();
+        let stream = listen(self.port(), &self.secrets, name);
         let (told, events) = unbounded();
         let lines = BufReader::new(stream.try_clone().unwrap()).lines();
         std::thread::spawn(move || {
@@ -649,12 +655,12 @@ fn a_page_that_nobody_has_open_keeps_nothing_waiting_and_closing_it_rejects_noth
     let (asking, diff) = web.propose(&events, "new.txt", "a\n");
     web.close_tabs();
     let started = Instant::now();
-    // Nothing that comes now is shown there.
+    // Nothing that comes now is shown there; and before long such a page is no view at all.
     while !web
         .sandbox
         .run_with_input(["diff", "other.txt"], b"a\n")
         .stderr
-        .contains("no browser")
+        .contains("no editor shows changes here")
     {
         assert!(started.elapsed() < SOON);
     }
@@ -666,6 +672,24 @@ fn a_page_that_nobody_has_open_keeps_nothing_waiting_and_closing_it_rejects_noth
     web.see_all(&diff);
     web.decide(&diff, json!({"decision": "accept"})).expect(200);
     assert_eq!(answer(asking).1["content"], "a\n");
+}
+
+#[test]
+fn where_no_tab_is_open_a_hook_goes_on_as_if_there_were_no_page() {
+    let web = Web::closed(Sandbox::new());
+    let sandbox = &web.sandbox;
+    let path = sandbox.home.file("a.txt", "two\n");
+    let call = edit(sandbox, &path, "two", "zwei");
+    // The first waits for a tab for a while, the second finds that there is none.
+    for _ in 0..2 {
+        let said = Hook::call(sandbox, &["claude"], &call).answer();
+        let told = said.output["systemMessage"].as_str();
+        let told = told.unwrap_or_else(|| panic!("{said:?}"));
+        assert!(told.contains("page that is open here shows"), "{told}");
+        assert_eq!(said.decision().0, "", "{said:?}");
+    }
+    let strict = Hook::call(sandbox, &["claude", "--strict"], &call).answer();
+    assert!(strict.is_blocked(), "{strict:?}");
 }
 
 /// The page, below no process of this test: its port and the token of its address.
@@ -727,6 +751,31 @@ fn a_connection_from_before_its_agent_was_known_is_no_way_in() {
     let agent = TestAgent::find(&sandbox.home, Dialect::GeminiCli);
     assert_eq!(ask_again(&mut stream, &secrets), "403");
     drop(agent);
+    kill_all_of(&sandbox.home);
+}
+
+#[test]
+fn the_events_of_a_browser_end_once_it_turns_out_to_be_an_agents() {
+    let sandbox = Sandbox::new();
+    let (port, token) = start_apart(&sandbox);
+    let opened = request(&port, "POST", "/session", &[JSON], &token).expect(200);
+    let secrets = Secrets::new(&opened.head, &opened.body);
+    let mut events = listen(&port, &secrets, "one");
+    events.set_read_timeout(Some(SOON)).unwrap();
+    let mut heard = String::new();
+    let mut buffer = [0; 4096];
+    while !heard.contains("event: all") {
+        let count = events.read(&mut buffer).unwrap();
+        heard.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        assert_ne!(count, 0, "{heard}");
+    }
+    // This process is the agent.
+    let agent = TestAgent::find(&sandbox.home, Dialect::GeminiCli);
+    let path = sandbox.home.file("secret.txt", "one\n");
+    let proposing = agent.proposing(path.to_str().unwrap(), "two\n");
+    events.read_to_string(&mut heard).unwrap();
+    assert!(!heard.contains("secret.txt"), "{heard}");
+    drop((proposing, agent));
     kill_all_of(&sandbox.home);
 }
 
@@ -834,6 +883,12 @@ fn a_second_page_is_another_address_of_the_first_and_the_next_one_has_its_port()
     let other = web.sandbox.run(["web", "--url"]).expect(0).stdout;
     assert_eq!(other.split('#').next(), web.address.split('#').next());
     assert_ne!(other.trim_end(), web.address);
+    let picture = web.sandbox.run(["web", "--qr"]).expect(0).stdout;
+    let rows: Vec<_> = picture.lines().skip(1).collect();
+    // Black is drawn, and a margin of white is about it; a pipe gets no colours.
+    let is_margin = |row: &&str| row.trim().is_empty() && row.chars().count() >= 29;
+    assert!(rows.len() > 15 && is_margin(&rows[0]), "{picture}");
+    assert!(rows[2].starts_with("    █▀▀▀▀▀█ "), "{picture}");
     let again = web.sandbox.run(["web", "--no-open"]).expect(0).stdout;
     assert_eq!(again.split('#').next(), web.address.split('#').next());
     let port = web.port().to_owned();

@@ -1,8 +1,10 @@
 //! What is accepted and rejected, by keys and by clicks, is what the agent gets.
 
+use std::thread::sleep;
+
 use pillion_testkit::TestProgram;
 use pillion_testkit::client::Update;
-
+use pillion_view::LOOK;
 use serde_json::json;
 
 use crate::world::{MESSAGE, Web, click, key, numbers, shows};
@@ -219,4 +221,82 @@ fn a_question_stays_whatever_comes_and_its_key_means_nothing_else_once_it_is_los
     web.decide(key("y"));
     let path = asked.to_str().unwrap().to_owned();
     assert_eq!(agent.outcome(), Update::accepted(path, "a=3\n".to_owned()));
+}
+
+/// Presses `A` until it asks about so many.
+fn asks_about(web: &Web, count: &str) {
+    loop {
+        sleep(LOOK);
+        web.tab.press("Shift+A");
+        web.tab.wait_text(MESSAGE, "on the screen as a whole");
+        if web.tab.text(MESSAGE).contains(count) {
+            return;
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn all_diffs_that_were_shown_as_a_whole_are_accepted_at_once_and_no_others() {
+    let web = Web::start();
+    let mut agents = [web.agent(), web.agent(), web.agent()];
+    let mut paths = Vec::new();
+    for (agent, name) in agents.iter().zip(["a.txt", "b.txt", "c.txt"]) {
+        let path = web.home().file(name, "one\n");
+        agent.propose(&path, "two\n");
+        paths.push(path.to_str().unwrap().to_owned());
+    }
+    web.tab.wait_text("#pending", "3 to review");
+    shows(&web.tab, "a.txt");
+    // Nothing was there for long enough at first; then one was, then two.
+    for (count, next) in [("1 diff has", "b.txt"), ("2 diffs have", "c.txt")] {
+        asks_about(&web, count);
+        web.tab.press("Tab");
+        shows(&web.tab, next);
+    }
+    // `c.txt` is there now, for too short a time to count perhaps.
+    web.tab.press("Shift+A");
+    web.tab.wait_text(MESSAGE, "on the screen as a whole");
+    let asked = web.tab.text(MESSAGE);
+    web.tab.press("y");
+    let count = if asked.contains("3 diffs") { 3 } else { 2 };
+    web.tab
+        .wait_text(MESSAGE, &format!("accepted {count} diffs"));
+    for (agent, path) in agents.iter_mut().zip(paths).take(count) {
+        assert_eq!(agent.outcome(), Update::accepted(path, "two\n".to_owned()));
+    }
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn what_is_proposed_is_read_beside_what_was_looked_at_and_the_last_commit() {
+    let web = Web::start();
+    let agent = web.agent();
+    web.propose(&agent, "a.txt", "one\n", "two\n");
+    web.tab.press("d");
+    web.tab
+        .wait_text(MESSAGE, "no other text of this file is known");
+    // Once it was there for as long as a decision takes, it is what was looked at.
+    asks_about(&web, "1 diff has");
+    web.tab.press("Escape");
+    let path = web.path("a.txt");
+    agent.propose(&path, "three\n");
+    web.tab.wait_text(".code.ins", "three");
+    web.tab.press("d");
+    web.tab
+        .wait_text("dialog h2", "compared with what you looked at last");
+    web.tab.wait_text("dialog .del", "-two");
+    web.tab.wait_text("dialog .ins", "+three");
+    web.tab.press("Escape");
+    web.tab.wait_gone("dialog");
+    web.tab.press("?");
+    web.tab.wait_text(
+        "dialog .keys",
+        "edit the text of the file, here in the page",
+    );
+    assert!(!web.tab.text("dialog").contains("$VISUAL"));
+    let shown = web
+        .tab
+        .evaluate("document.querySelector('dialog').scrollTop");
+    assert_eq!(shown, 0);
 }

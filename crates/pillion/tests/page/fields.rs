@@ -214,3 +214,83 @@ fn the_repeats_of_the_key_that_opens_a_field_are_not_in_it() {
         web.tab.wait_gone(field);
     }
 }
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn what_cannot_be_seen_in_a_field_is_named_before_it_is_sent() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let proposed = "two\nca\u{202e}b\n";
+    let path = web.propose(&agent, "a.txt", "one\n", proposed);
+    web.tab.press("e");
+    let named = ".file-text .remark";
+    web.tab
+        .wait_text(named, "1 character cannot be seen in this field");
+    web.tab.wait_text(named, "U+202E");
+    web.tab.wait_text(named, "in line 2");
+    web.tab.insert_text("x\u{200b}y ");
+    web.tab
+        .wait_text(named, "2 characters cannot be seen in this field");
+    web.tab.fill(FIELD, "mine\n");
+    web.tab
+        .wait_until(&format!("document.querySelector('{named}').hidden"));
+    // What comes with the last key is to be looked at first.
+    web.tab
+        .evaluate("window.fetch = ((fetch) => (...all) => new Promise((go) => setTimeout(go, 300)).then(() => fetch(...all)))(fetch)");
+    web.tab.insert_text("\u{2066}");
+    web.tab.press("Control+Enter");
+    web.tab.wait_text(named, "U+2066");
+    web.tab.wait_until(
+        "!document.querySelector('.file-text button').disabled && document.querySelector('.file-text') !== null",
+    );
+    web.tab.press("Control+Enter");
+    web.tab.wait_gone(FIELD);
+    web.tab.wait_text(".code.ins", "U+2066");
+    web.decide(key("a"));
+    let update = agent.outcome();
+    let has_it = |text: &str| text.contains('\u{2066}') && text.contains("mine");
+    assert!(
+        matches!(&update, Update::DiffAccepted { path: of, content } if *of == path && has_it(content)),
+        "{update:?}"
+    );
+    // A note is read by a model, which sees it all the same.
+    web.propose(&agent, "b.txt", "one\n", "two\n");
+    web.tab.press("Shift+C");
+    web.tab.wait_for(".writing textarea");
+    web.tab.insert_text("a\u{202e}b");
+    web.tab.wait_text(".writing .remark", "U+202E");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn of_a_large_file_the_lines_about_the_cursor_are_edited() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let before: String = (1..=20_000)
+        .map(|line| format!("{line}: forty characters, and\ta few\r\n"))
+        .collect();
+    let proposed = before
+        .replace("\n15000: ", "\nfifteen: ")
+        .replace("\n100: forty", "\none hundred:\r\nforty");
+    let path = web.propose(&agent, "big.txt", &before, &proposed);
+    // What is out of it stands above: the lines of both texts differ there.
+    web.tab.press("Space");
+    web.tab.wait_text(".strip", "excluded");
+    web.tab.press("Shift+G");
+    web.tab.wait_text("#place", "hunk 2/2");
+    web.tab.press("p");
+    web.tab.wait_for(".strip.here[data-strip='1']");
+    web.tab.press("e");
+    web.tab.wait_for(FIELD);
+    web.tab.wait_text(".file-text h2", "Lines 14,900 to 17,6");
+    web.tab.insert_text("mine ");
+    web.tab.wait_until(&format!(
+        "document.querySelector('{FIELD}').value.includes('mine fifteen')"
+    ));
+    web.tab.press("Control+Enter");
+    web.tab.wait_gone(FIELD);
+    web.tab.wait_text(".code.ins", "mine fifteen");
+    web.decide(key("a"));
+    let expected = before.replace("\n15000: ", "\nmine fifteen: ");
+    assert_eq!(agent.outcome(), Update::accepted(path, expected));
+}

@@ -140,6 +140,12 @@ fn on_a_phone_it_is_one_column_with_large_buttons_at_the_bottom() {
     let wide = web.tab.evaluate("document.documentElement.scrollWidth");
     assert_eq!(wide, 390);
     is_accessible(&web.tab);
+    web.tab.resize(844, 390);
+    web.tab
+        .wait_until("document.querySelector('#view').clientHeight >= 250");
+    picture(&web.tab, "7-phone-aside.png");
+    is_accessible(&web.tab);
+    web.tab.resize(390, 844);
     web.tab.click("#phone >> text=Note");
     web.tab.wait_for(".writing textarea");
     web.tab.press("Escape");
