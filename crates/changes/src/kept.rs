@@ -366,8 +366,15 @@ impl Kept {
         let shown = |path: &Path| visible::one_line(&self.turn.shown(path).to_string_lossy());
         let mut place = shown(&change.path);
         match (&change.before, &change.after) {
+            (FileState::Absent, FileState::Link { .. }) if change.moved_from.is_none() => {
+                place += " (new link)";
+            }
+            (FileState::Link { .. }, FileState::Absent) => place += " (deleted link)",
             (FileState::Absent, _) => place += " (new)",
             (_, FileState::Absent) => place += " (deleted)",
+            (FileState::File { .. }, FileState::Link { .. }) => place += " (link for file)",
+            (FileState::Link { .. }, FileState::File { .. }) => place += " (file for link)",
+            (FileState::Link { .. }, FileState::Link { .. }) => place += " (link)",
             _ => {}
         }
         if let Some(from) = &change.moved_from {

@@ -29,6 +29,8 @@ pub struct Shown {
     pub after: FileState,
     /// The permissions before, if there was a file, and after, where no text shows them.
     pub mode: Option<(Option<u32>, u32)>,
+    /// What it has to do with a symbolic link, as a sentence, if anything.
+    pub link: Option<&'static str>,
     /// True if nobody knows who made it.
     pub is_unclear: bool,
 }
@@ -167,8 +169,30 @@ fn show(store: &Store, kept: &Kept, change: &Change) -> Result<Shown, String> {
         now: now.to_owned(),
         after: change.after.clone(),
         mode: change.before.mode_beside_text(&change.after),
+        link: about_link(change),
         is_unclear: change.by == Author::Unclear,
         present,
+    })
+}
+
+/// What a change has to do with a symbolic link, as a sentence.
+fn about_link(change: &Change) -> Option<&'static str> {
+    use FileState::{Absent, File, Link};
+    Some(match (&change.before, &change.after) {
+        (Absent, Link { .. }) => {
+            "This is a new symbolic link: the text is the path to which it leads."
+        }
+        (Link { .. }, Link { .. }) => {
+            "This is a symbolic link, which leads elsewhere now: the text is the path."
+        }
+        (Link { .. }, Absent) => "This was a symbolic link: the text is the path to which it led.",
+        (File { .. }, Link { .. }) => {
+            "A symbolic link has taken the place of this file: its text is the path to which it leads."
+        }
+        (Link { .. }, File { .. }) => {
+            "This file has taken the place of a symbolic link: the text before is the path to which that led."
+        }
+        _ => return None,
     })
 }
 
@@ -227,6 +251,9 @@ impl Shown {
         change: &Change,
         content: &str,
     ) -> Result<&'static str, DecideError> {
+        // An editor ends the last line, but no link leads to a path that ends so.
+        let path = content.strip_suffix('\n');
+        let content = path.filter(|_| self.present.is_link).unwrap_or(content);
         if content == self.now {
             return deciding.one(Act::Keep, change);
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use pillion_system::clock;
-use pillion_text::{Text, merge};
+use pillion_text::{Text, counted, merge};
 
 use self::beneath::Beneath;
 use self::place::{Now, Opened, Wanted, file, folder_of, look, replace};
@@ -54,6 +54,9 @@ pub enum TakeBackError {
     /// It has no lines that could be taken back.
     #[error("{} is not text", .0.display())]
     NotText(PathBuf),
+    /// It is a link, which leads to a path in one line.
+    #[error("{} is a symbolic link: it can lead to one path, and not to several lines or none", .0.display())]
+    NoTarget(PathBuf),
     /// Nothing can be merged with what is not saved.
     #[error("{} has unsaved changes, and the agent created or deleted it", .0.display())]
     Unsaved(PathBuf),
@@ -254,6 +257,23 @@ pub struct Present {
     pub changed_since: usize,
     /// Those places, as far as they are known, in words.
     pub changed_at: String,
+    /// True if these texts are what a symbolic link leads to: the one that is there, or would be.
+    pub is_link: bool,
+}
+
+impl Present {
+    /// Says which places are in both texts because somebody has changed them since, as a sentence; none if there are none.
+    pub fn since(&self) -> Option<String> {
+        let places = match self.changed_at.is_empty() {
+            true => counted(self.changed_since, "place"),
+            false => self.changed_at.clone(),
+        };
+        (self.changed_since > 0).then(|| {
+            format!(
+                "Not shown here, and left as it is, because it was changed again since: {places}."
+            )
+        })
+    }
 }
 
 /// Looks at a change as it stands in the file now.
@@ -282,6 +302,10 @@ pub fn present(
             Err(error) => return Err(error),
         };
     Ok(Present {
+        is_link: match &now.state {
+            FileState::Absent => is_link(&change.before),
+            state => is_link(state),
+        },
         before,
         now: (!now.state.is_absent()).then_some(now.bytes),
         changed_since,
@@ -299,7 +323,7 @@ pub fn hunks(
     change: &Change,
 ) -> Result<CurrentHunks, TakeBackError> {
     let now = look(store, &Beneath::open(roots, &change.path)?, MAX_TEXT)?;
-    if matches!(now.state, FileState::Link { .. }) {
+    if is_link(&now.state) && !is_link(&change.after) {
         return Err(TakeBackError::Changed(change.path.clone()));
     }
     hunks_in(store, change, now.bytes)
@@ -317,7 +341,6 @@ pub fn hunks_in(
     let (before, after) = { store.texts_of(&change.before, &change.after) }
         .map_err(|_| TakeBackError::Unknown(change.path.clone()))?;
     let texts = [before.bytes(), after.bytes(), &now];
-    let is_link = |state: &FileState| matches!(state, FileState::Link { .. });
     let are_links = is_link(&change.before) || is_link(&change.after);
     if are_links || texts.iter().any(|it| it.contains(&0)) {
         return Err(TakeBackError::NotText(change.path.clone()));
@@ -364,12 +387,24 @@ pub fn rewrite(
     let mut place = Beneath::open(roots, &change.path)?;
     let now = look(store, &place, MAX_TEXT)?;
     leftovers::sweep_once(folder_of(&change.path));
-    let mode = match (&now.state, &seen.now, &change.before) {
-        (FileState::File { mode, .. }, Some(seen), _) if *seen == now.bytes => *mode,
-        (FileState::Absent, None, FileState::File { mode, .. }) => *mode,
+    let is_as_seen = match &seen.now {
+        Some(seen) => *seen == now.bytes && !now.state.is_absent(),
+        None => now.state.is_absent(),
+    };
+    let state = match (&now.state, &change.before) {
+        _ if !is_as_seen => return Err(TakeBackError::Changed(change.path.clone())),
+        (FileState::File { mode, .. }, _) | (FileState::Absent, FileState::File { mode, .. }) => {
+            file(store, *mode, text)?
+        }
+        (FileState::Link { .. }, _) | (FileState::Absent, FileState::Link { .. }) => {
+            if text.is_empty() || text.iter().any(|it| matches!(it, 0 | b'\n')) {
+                return Err(TakeBackError::NoTarget(change.path.clone()));
+            }
+            let text = Some(store.put(text)?);
+            FileState::Link { text }
+        }
         _ => return Err(TakeBackError::Changed(change.path.clone())),
     };
-    let state = file(store, mode, text)?;
     let former = folders_now(roots, &change.path);
     write(
         store,
@@ -379,6 +414,10 @@ pub fn rewrite(
         now,
         (&state, text, &change.folder_modes, &former),
     )
+}
+
+fn is_link(state: &FileState) -> bool {
+    matches!(state, FileState::Link { .. })
 }
 
 fn put_back(

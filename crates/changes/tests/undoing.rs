@@ -439,6 +439,7 @@ fn what_was_cut_off_is_the_last_act() {
                 now: lab.text("a").map(String::into_bytes),
                 changed_since: 0,
                 changed_at: String::new(),
+                is_link: false,
             };
             take_back::rewrite(&lab.store, roots, change, &seen, left.as_bytes()).unwrap();
             assert_eq!(lab.text("a").as_ref(), Some(&left));
@@ -1214,6 +1215,8 @@ fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {
             panic!("{looked:?}");
         };
         assert_eq!(shown.now, since);
+        let told = "Not shown here, and left as it is, because it was changed again since: line 5.";
+        assert_eq!(shown.present.since().as_deref(), Some(told));
         assert_eq!(
             shown.present.before.as_deref(),
             Some(others_back.as_bytes())
@@ -1233,6 +1236,88 @@ fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {
     let looked = looking::look(&lab.store, &kept, name, &[], 9).unwrap();
     assert!(looked.shown.is_empty());
     assert!(looked.left_out[0].contains("has changed since, in 3 of the same places"));
+}
+
+/// A link is looked at, kept, edited and taken back itself: nothing becomes of what it leads to, whatever that is.
+#[test]
+fn a_link_is_decided_about_and_not_what_it_leads_to() {
+    use std::os::unix::fs::symlink;
+    let why = [Note::on_all("not so")];
+    let outside = tempfile::tempdir().unwrap();
+    let victim = outside.path().join("victim");
+    fs::write(&victim, "theirs\n").unwrap();
+    for (name, begins, target) in [
+        ("new", "This is a new symbolic link", victim.as_path()),
+        ("folder", "This is a new symbolic link", outside.path()),
+        (
+            "broken",
+            "This is a new symbolic link",
+            Path::new("nowhere"),
+        ),
+        (
+            "moved",
+            "This is a symbolic link, which leads elsewhere",
+            &victim,
+        ),
+        ("file", "A symbolic link has taken the place", &victim),
+    ] {
+        for (accepted, notes, expected, state) in [
+            (None, &[][..], target, ChangeState::Unseen),
+            (target.to_str(), &[], target, ChangeState::Kept),
+            (Some("mine\n"), &[], Path::new("mine"), ChangeState::Edited),
+            (None, &why, Path::new("before"), ChangeState::TakenBack),
+        ] {
+            let mut lab = Lab::new();
+            match name {
+                "moved" => symlink("before", lab.root.join(name)).unwrap(),
+                "file" => lab.write(name, "text\n"),
+                _ => {}
+            }
+            lab.turn_of(|folder| {
+                let link = folder.join(name);
+                _ = fs::remove_file(&link);
+                symlink(target, link).unwrap();
+            });
+            let kept = lab.kept(1);
+            let of = kept.name(&kept.turn.changes[0]);
+            let looked = looking::look(&lab.store, &kept, of, &[], 9).unwrap();
+            let [shown] = &looked.shown[..] else {
+                panic!("{looked:?}");
+            };
+            assert_eq!(Some(&*shown.now), target.to_str());
+            assert!(shown.link.unwrap().starts_with(begins), "{:?}", shown.link);
+            let mut deciding = Deciding::new(&lab.store, &kept);
+            let decided = shown.decide(&mut deciding, &kept, accepted, notes).unwrap();
+            assert!(decided.is_none_or(|it| it.result.is_ok()), "{name}");
+            assert_eq!(lab.state(1), [state], "{name}");
+            let left = fs::read_link(lab.root.join(name)).ok();
+            match (state, name) {
+                (ChangeState::TakenBack, "file") => {
+                    assert_eq!(lab.text(name).as_deref(), Some("text\n"));
+                }
+                (ChangeState::TakenBack, "new" | "folder" | "broken") => assert_eq!(left, None),
+                _ => assert_eq!(left.as_deref(), Some(expected), "{name}"),
+            }
+            if state == ChangeState::Edited {
+                lab.act(Act::Undo, &[of]).unwrap();
+                let left = fs::read_link(lab.root.join(name)).unwrap();
+                assert_eq!(left, target, "{name}");
+            }
+            assert_eq!(fs::read_to_string(&victim).unwrap(), "theirs\n");
+            assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+        }
+        // No link leads to several lines.
+        let mut lab = Lab::new();
+        lab.turn_of(|folder| symlink(target, folder.join(name)).unwrap());
+        let kept = lab.kept(1);
+        let looked = looking::look(&lab.store, &kept, kept.name(&kept.turn.changes[0]), &[], 9);
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        let shown = &looked.unwrap().shown[0];
+        let decided = shown.decide(&mut deciding, &kept, Some("a\nb\n"), &[]);
+        let refused = decided.unwrap().unwrap().result.unwrap_err().to_string();
+        assert!(refused.contains("can lead to one path"), "{refused}");
+        assert_eq!(fs::read_link(lab.root.join(name)).unwrap(), target);
+    }
 }
 
 /// A person decides about what they were shown, and the agent goes on meanwhile.

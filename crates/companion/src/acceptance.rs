@@ -60,8 +60,16 @@ pub(crate) struct Together {
 impl Acceptance {
     /// Waits for the disk.
     pub(crate) fn weigh(self) -> Finding {
-        let on_disk = OnDisk::check(Path::new(&self.proposal.file_path));
-        let read = Original::read(&on_disk.leads_to).ok();
+        let path = Path::new(&self.proposal.file_path);
+        // A link that a change made is meant itself, and not what it leads to.
+        let (on_disk, read) = match self.proposal.written() {
+            Some(_) => (OnDisk::itself(path), None),
+            None => {
+                let on_disk = OnDisk::check(path);
+                let read = Original::read(&on_disk.leads_to).ok();
+                (on_disk, read)
+            }
+        };
         let is_read = read.is_some();
         let bytes = read.and_then(|file| file.text);
         let text = is_read.then(|| fingerprint::of(bytes.as_deref()));

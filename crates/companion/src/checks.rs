@@ -76,7 +76,10 @@ impl FileChecks {
                 tool,
                 ..
             } = &proposal;
-            let target = check(&proposal.file_path);
+            let target = match proposal.written() {
+                Some(shown) => Ok(Target::written(shown)),
+                None => check(&proposal.file_path),
+            };
             let target = target.and_then(|target| match (stand_in, proposer.itself()) {
                 (Some(stand_in), _) => target.replaced(stand_in),
                 (None, Some(agent)) => Ok(agents::of(agent).adapt(target, proposed, *tool)),

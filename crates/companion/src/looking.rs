@@ -7,7 +7,7 @@ use pillion_changes::looking::{self, LookError, Looked, Shown, why_over};
 use pillion_changes::{ChangeRef, Kept, Store, kept};
 use pillion_protocol::{Dialect, ProposedFile, Proposer};
 use pillion_system::lock;
-use pillion_view::ask::{Look, LookedAt, MAX_FILES, Refused};
+use pillion_view::ask::{Look, LookedAt, MAX_FILES, Refused, Undecided};
 use std::collections::HashSet;
 use std::sync::Mutex;
 use tokio::sync::{mpsc, watch};
@@ -27,7 +27,14 @@ pub(crate) fn start(events: Events, change: Option<String>) {
     tasks::spawn(async move {
         let looked = look(to_loop.clone(), Look { change }).await;
         let problem = match looked {
-            Ok(looked) => looked.left_out.join("; "),
+            Ok(looked) => {
+                let not_shown = match looked.undecided {
+                    Some(Undecided::NotShown(why)) => Some(why),
+                    _ => None,
+                };
+                let problems = looked.left_out.into_iter().chain(not_shown);
+                problems.collect::<Vec<_>>().join("; ")
+            }
             Err(refused) => refused.to_string(),
         };
         to_loop.send(MainLoop::task("look's end", |it, _| it.look_ended(problem)));

@@ -45,6 +45,15 @@ impl OnDisk {
         }
     }
 
+    /// Checks a path of which the last name is not followed, if that is a link: a change that is written already made the link.
+    pub(crate) fn itself(path: &Path) -> Self {
+        let place = path.parent().zip(path.file_name());
+        Self {
+            leads_to: place.map_or_else(|| path.to_owned(), |(at, name)| real_path(at).join(name)),
+            stamp: Stamp::of_itself(path),
+        }
+    }
+
     /// Returns the place to which the path leads, if it is a link.
     pub(crate) fn elsewhere(&self, path: &str) -> Option<String> {
         let is_elsewhere = self.leads_to != Path::new(path);

@@ -29,6 +29,8 @@ impl StandIn {
             Self::Written(shown) => Ok(Held {
                 text: shown.text_before(),
                 notes: { self.mode().map(|mode| mode.to_string()).into_iter() }
+                    .chain(shown.link.map(str::to_owned))
+                    .chain(shown.present.since())
                     .chain([IS_WRITTEN.to_owned()])
                     .collect(),
             }),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pillion_changes::looking::Shown;
 use pillion_discovery::{real_path, regular_file, runner, why_each_programs_own};
 use pillion_protocol::held::Held;
 use pillion_text::fingerprint;
@@ -15,6 +16,7 @@ use pillion_text::hunks::Hunk;
 use pillion_view::{Original, OriginalError};
 
 use crate::line_endings::{self, Tool};
+use crate::on_disk::OnDisk;
 use crate::proposal::Proposal;
 use crate::stand_in::StandIn;
 
@@ -75,6 +77,15 @@ impl Target {
             runner: None,
             hunks: Vec::new(),
         }
+    }
+
+    /// The one of a change that is written already: what stands at its own path, which may be a link. Waits for the disk.
+    pub(crate) fn written(shown: &Shown) -> Self {
+        let OnDisk { leads_to, stamp } = OnDisk::itself(&shown.path);
+        let text = shown.present.now.clone();
+        let mut target = Self::new(leads_to, Original { text, stamp });
+        target.runner = runner(&shown.path).map(|it| it.sentence().to_owned());
+        target
     }
 
     /// Fits text and proposal to each other, for an agent whose proposals do not have the file's own

@@ -33,6 +33,13 @@ pub trait Files: Clone + Send + 'static {
     fn read(&self, path: &Path) -> Result<Original, OriginalError> {
         Original::read(path)
     }
+
+    /// The stamp of a symbolic link itself, and where it leads; none if it is no link.
+    fn link(&self, path: &Path) -> Option<(Stamp, Vec<u8>)> {
+        let stamp = Stamp::of_itself(path)?;
+        let target = path.read_link().ok()?;
+        Some((stamp, target.into_os_string().into_encoded_bytes()))
+    }
 }
 
 /// The files on disk.
@@ -64,6 +71,8 @@ struct Watched {
     /// The text that the diff compares with, as a fingerprint.
     text: Option<u64>,
     seen: Option<Stamp>,
+    /// True if a symbolic link is not followed: the change that is shown made it.
+    is_itself: bool,
     disk: Disk,
     /// A check is running already.
     is_looked_at: bool,
@@ -145,12 +154,21 @@ impl<F: Files> Sources<F> {
             path: path.to_owned(),
             text: text.as_deref().map(fingerprint),
             seen: original.stamp,
+            is_itself: false,
             disk: Disk::Same,
             is_looked_at: false,
             is_read: false,
         };
         self.files.insert(id, watched);
         text
+    }
+
+    /// Watches what a change has written, which may be a symbolic link: that is not followed.
+    fn watch_itself(&mut self, id: DiffId, path: &Path, written: Original) {
+        self.watch(id, path, written);
+        if let Some(watched) = self.files.get_mut(&id) {
+            watched.is_itself = true;
+        }
     }
 
     /// Watches the file of a diff that has come. Takes the text out of it that it is compared with.
@@ -166,7 +184,7 @@ impl<F: Files> Sources<F> {
                 text: there.then(|| diff.proposed.as_bytes().to_vec()),
                 stamp: None,
             };
-            self.watch(diff.id, &diff.path, written);
+            self.watch_itself(diff.id, &diff.path, written);
         }
         original.text
     }
@@ -216,8 +234,9 @@ impl<F: Files> Sources<F> {
             let (disk, done) = (self.disk.clone(), Arc::clone(&self.done));
             let (id, number) = (*id, file.number);
             let (path, seen) = (file.path.clone(), file.seen.clone());
+            let is_itself = file.is_itself;
             Box::new(move || {
-                let found = look(&disk, &path, seen);
+                let found = look(&disk, &path, seen, is_itself);
                 done(Answer::File { id, number, found });
             })
         });
@@ -271,10 +290,17 @@ impl<F: Files> Sources<F> {
 }
 
 /// Finds out if a file became another than it was when it was `seen`. May take forever.
-fn look(disk: &impl Files, path: &Path, seen: Option<Stamp>) -> Found {
-    let stamp = disk.stamp(path);
+fn look(disk: &impl Files, path: &Path, seen: Option<Stamp>, is_itself: bool) -> Found {
+    let link = is_itself.then(|| disk.link(path)).flatten();
+    let (stamp, target) = match link {
+        Some((stamp, target)) => (Some(stamp), Some(target)),
+        None => (disk.stamp(path), None),
+    };
     if stamp == seen {
         return Found::Nothing;
+    }
+    if let Some(target) = target {
+        return Found::Other(stamp, Some(fingerprint(&target)));
     }
     let text = match disk.read(path) {
         Err(OriginalError::Busy(_)) => return Found::Nothing,

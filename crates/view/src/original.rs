@@ -123,6 +123,11 @@ impl Stamp {
     pub fn of(path: &Path) -> Option<Self> {
         path.metadata().ok().as_ref().map(Self::from)
     }
+
+    /// The same of a symbolic link itself, if it is one.
+    pub fn of_itself(path: &Path) -> Option<Self> {
+        path.symlink_metadata().ok().as_ref().map(Self::from)
+    }
 }
 
 impl From<&Metadata> for Stamp {

@@ -101,6 +101,7 @@ impl Deciding<'_> {
             now: Some(now),
             changed_since: 0,
             changed_at: String::new(),
+            is_link: false,
         };
         let roots = &self.kept.turn.roots;
         let done = take_back::rewrite(&self.store, roots, change, &seen, &merged.text)?;
@@ -145,6 +146,7 @@ impl Deciding<'_> {
             now: Some(found.now().bytes().to_vec()),
             changed_since: 0,
             changed_at: String::new(),
+            is_link: false,
         };
         let done = take_back::rewrite(&self.store, roots, change, &seen, &without.text)?;
         self.tell_what_became(change, without.is_all, &done);

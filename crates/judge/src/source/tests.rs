@@ -255,3 +255,27 @@ fn a_file_in_a_folder_that_is_yet_to_be_made_is_noticed() {
     world.await_stir();
     assert_eq!(world.settle(), [(DiffId(1), News::Disk(Disk::Appeared))]);
 }
+
+/// A change that is written may have made a link: what is compared is where it leads, whatever there is.
+#[cfg(unix)]
+#[test]
+fn a_link_that_was_written_is_no_other_text_until_it_leads_elsewhere() {
+    use std::os::unix::fs::symlink;
+    let mut world = World::new(OnDisk);
+    world.write("target", "another text\n");
+    let (target, link) = (world.path("target"), world.path("link"));
+    symlink(&target, &link).unwrap();
+    let shown = Original {
+        text: Some(target.to_str().unwrap().into()),
+        stamp: None,
+    };
+    world.sources.watch_itself(DiffId(1), &link, shown);
+    assert_eq!(world.look(), None);
+    world.write("target", "one more\n");
+    assert_eq!(world.look(), None);
+    fs::remove_file(&link).unwrap();
+    symlink("elsewhere", &link).unwrap();
+    assert_eq!(world.look(), Some(Disk::Changed));
+    fs::remove_file(&link).unwrap();
+    assert_eq!(world.look(), Some(Disk::Gone));
+}

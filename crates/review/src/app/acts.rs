@@ -15,7 +15,7 @@ use super::review_delay::{LOOK, Press, TooEarly};
 use super::{App, Digits, Effect, Overlay, PASTED, Question, Tone};
 use crate::geometry::SIDE_BY_SIDE;
 use crate::help;
-use crate::view::Viewport;
+use crate::view::{Top, Viewport};
 
 /// Digits that follow each other within this time make one number.
 const DIGITS: Duration = Duration::from_secs(2);
@@ -606,7 +606,19 @@ impl App {
         change(self);
         self.arrange();
         if let (Some(place), Some(viewport)) = (place, self.viewport()) {
-            self.views[self.current].go_back_to(place, &viewport);
+            let view = &mut self.views[self.current];
+            let (cursor, hunk) = (view.cursor, view.hunk);
+            view.go_back_to(place, &viewport);
+            // The part may be of another line than the one at which the person is.
+            view.hunk = hunk;
+            view.point_at(cursor);
+            if cursor < view.top.row {
+                view.top = Top {
+                    row: cursor,
+                    sub: 0,
+                };
+            }
+            view.keep_in_view(&viewport);
         }
     }
 }

@@ -358,11 +358,13 @@ fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
                     now: Some(b"new".to_vec()),
                     changed_since: 0,
                     changed_at: String::new(),
+                    is_link: false,
                 },
                 now: "new".to_owned(),
                 after: State::Absent,
                 is_unclear: false,
                 mode: None,
+                link: None,
             })))),
             ..proposal("s", "/a", "new")
         };

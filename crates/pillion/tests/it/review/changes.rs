@@ -60,6 +60,39 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
     review.pane.wait_until("the text before", SOON, is_back);
 }
 
+/// Whatever it leads to: a file of the same turn, a folder, or nothing.
+#[cfg(unix)]
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_link_that_was_made_is_shown_by_its_own_name() {
+    use std::os::unix::fs::symlink;
+    let review = Review::usual_with(&Env::default());
+    let home = &review.sandbox.home;
+    home.file("a.txt", "one\n");
+    home.agents_turn("link it", |folder| {
+        fs::write(folder.join("a.txt"), "1\n").unwrap();
+        symlink("a.txt", folder.join("b-file")).unwrap();
+        symlink(home.home(), folder.join("c-folder")).unwrap();
+        symlink("nowhere", folder.join("d-broken")).unwrap();
+    });
+    review.pane.send_keys(["S"]);
+    review.pane.wait_for("b-file (new link)", SOON);
+    review.pane.send_keys(["Escape"]);
+    review.decide_until("v", "Claude Code has written a.txt");
+    for name in ["b-file", "c-folder", "d-broken"] {
+        review.decide("a");
+        let written = format!("has written {name}");
+        let screen = review.pane.wait_for(&written, SOON);
+        assert!(screen.contains("This is a new symbolic link"), "{screen}");
+        assert!(!screen.contains("changed on disk"), "{screen}");
+    }
+    review.decide_until("a", "Waiting for an agent");
+    for name in ["b-file", "c-folder", "d-broken"] {
+        assert!(home.workspace().join(name).is_symlink(), "{name}");
+    }
+    assert_eq!(fs::read_dir(home.workspace()).unwrap().count(), 4);
+}
+
 /// By a checkout, or whatever the person does: the number of what is to be seen is what `v` and the list show.
 #[cfg(unix)]
 #[test]

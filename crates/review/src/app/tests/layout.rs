@@ -76,6 +76,30 @@ fn the_part_of_a_long_line_that_is_in_sight_stays_there() {
     }
 }
 
+/// Also where a longer line that changed is in sight above it, and below it.
+#[test]
+fn the_place_of_the_person_stays_when_lines_are_shown_otherwise() {
+    let line = |word: &str| format!("{}{word}\n", "ab ".repeat(90));
+    let text = |word: &str| {
+        let changed = [line(word), format!("short {word}\n"), line(word)];
+        changed.join(&"same\n".repeat(5))
+    };
+    let mut person = Person::new(120, 60);
+    person.open("a.txt", Some(&text("old")), &text("new"));
+    person.press("n");
+    let place = |person: &Person| {
+        let view = person.app.view().unwrap();
+        let (left, right) = view.rows().get(view.cursor).unwrap().lines();
+        (view.hunk, left.or(right))
+    };
+    let first = place(&person);
+    assert_eq!(first, (1, Some(6)));
+    for key in ["w", "w", "u", "u", "w", "u", "w"] {
+        person.press(key);
+        assert_eq!(place(&person), first, "{key}");
+    }
+}
+
 /// `n` goes back to the left as soon as all that it shows is there.
 #[test]
 fn the_next_hunk_is_read_from_its_first_column() {
