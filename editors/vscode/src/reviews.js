@@ -12,7 +12,7 @@ const { View, asShown, isOurs, tabs, RIGHT, LEFT } = require("./view");
 const PAUSE_MS = 300;
 
 /** A change that no key or click goes with is the person's after this time, unless a save has made it. */
-const SETTLED_MS = 700;
+const SETTLED_MS = 3000;
 
 /** The time for which keys that decide or close do nothing once a view has gone. */
 const AFTER_MS = 1000;
@@ -224,7 +224,7 @@ class Reviews {
     }
     view.seen.follow(contentChanges);
     view.own.change(contentChanges);
-    clearTimeout(view.settling);
+    view.settling = void clearTimeout(view.settling);
     if (reason) this.#adopt(view, false);
     else if (!view.isInSave) view.settling = setTimeout(() => this.#adopt(view), SETTLED_MS);
   }
@@ -246,7 +246,7 @@ class Reviews {
    * @param {boolean} isAll whether all that stands there is theirs, or the last change alone
    */
   #adopt(view, isAll = true) {
-    clearTimeout(view.settling);
+    view.settling = void clearTimeout(view.settling);
     if (view.isClosing || !view.own || !view.document) return;
     if (isAll) view.own = new Own(view.document.getText());
     else view.own.claim();
@@ -278,8 +278,9 @@ class Reviews {
   #willSave({ document, reason, waitUntil }) {
     const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
     if (!view?.own || view.isClosing) return;
-    clearTimeout(view.settling);
+    view.settling = void clearTimeout(view.settling);
     view.isInSave = true;
+    view.saves += 1;
     view.own.change([]);
     if (reason === vscode.TextDocumentSaveReason.Manual) this.say(view, ["Saving decides nothing: “Pillion: Accept” accepts."]);
     const { text } = view.own;
@@ -293,8 +294,11 @@ class Reviews {
   #didSave(document) {
     const view = document.uri.scheme === RIGHT ? this.find(document.uri) : undefined;
     if (!view?.isInSave) return;
-    view.isInSave = false;
-    void this.#putBack(view);
+    const { saves } = view;
+    void this.#putBack(view).finally(() => {
+      // Until then what stands there is not what the person has seen.
+      if (view.saves === saves) view.isInSave = false;
+    });
   }
 
   /**
@@ -305,7 +309,7 @@ class Reviews {
     for (let tries = 0; tries < 5; tries++) {
       if (!view.own || view.isClosing || view.document?.getText() === view.own.text) break;
       await this.#put(view, view.own.text);
-      clearTimeout(view.settling);
+      view.settling = void clearTimeout(view.settling);
     }
     // Before VS Code saves it by itself, and trims it once more.
     void this.#save(view, true);
@@ -408,6 +412,8 @@ class Reviews {
     this.pressed = now;
     if (view.isOver) return this.#remove(view);
     if (view.isDeciding || view.isClosing) return;
+    // A save may have begun to trim it.
+    if (view.settling && decision === "accept") return this.say(view, ["The text has just been changed: look at it, then accept once more."]);
     view.isDeciding = true;
     try {
       const pausesMs = this.pauses.splice(0);
@@ -482,7 +488,7 @@ class Reviews {
     if (view.isClosing) return;
     view.isClosing = true;
     clearTimeout(view.draft);
-    clearTimeout(view.settling);
+    view.settling = void clearTimeout(view.settling);
     this.notes.forget(view);
     const wasHere = this.current === view;
     if (wasHere) this.#justClosed();

@@ -63,6 +63,7 @@ class View {
     this.isSaving = false;
     /** VS Code changes the text that it saves. */
     this.isInSave = false;
+    this.saves = 0;
     this.isDeciding = false;
     this.isClosing = false;
     /** Nobody can decide about it any more; the person is in it. */
