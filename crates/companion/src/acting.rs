@@ -216,12 +216,7 @@ pub fn act_alone(store: &Store, named: Named) -> ActDone {
 }
 
 /// Of a file that was saved and that agents changed in these turns: what the person had taken back, and what is there again.
-pub(crate) fn undone_in_editor(
-    store: &Store,
-    turns: &[u64],
-    path: &Path,
-    is_saved: bool,
-) -> Acted {
+pub(crate) fn undone_in_editor(store: &Store, turns: &[u64], path: &Path, is_saved: bool) -> Acted {
     let path = real_path(path);
     let mut undone = Acted::default();
     let Some(now) = kept::now(&path) else {

@@ -1125,7 +1125,8 @@ fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
         for saved in [AFTER, &mine] {
             let lab = lab();
             let path = lab.path();
-            let saved_in_editor = |path: &Path| remarks(undone_in_editor(&lab.store, &[1], path, true));
+            let saved_in_editor =
+                |path: &Path| remarks(undone_in_editor(&lab.store, &[1], path, true));
             assert!(saved_in_editor(&path).is_empty());
             lab.act(act(&path)).unwrap();
             // Saved without that: it stays taken back.
