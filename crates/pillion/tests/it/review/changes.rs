@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 use pillion_testkit::{Env, SOON, Size};
@@ -227,34 +227,6 @@ fn what_git_has_written_is_not_shared_as_saved() {
     review.sandbox.home.file("mine.txt", "mine\n");
     let screen = review.pane.wait_for("shares mine.txt", SOON);
     assert!(!screen.contains("mine.txt +"), "{screen}");
-}
-
-/// Nor what may be the work of an agent that is not connected. Until it ends, what the person looks at is shared only if they say so.
-#[cfg(unix)]
-#[test]
-#[ignore = "needs tmux: cargo xtask test"]
-fn beside_an_agent_that_is_not_connected_nothing_is_shared_as_saved() {
-    use std::os::unix::process::CommandExt;
-    let sandbox = Sandbox::new();
-    let mut agent = Command::new("sh");
-    agent.arg0("claude").args(["-c", "read line"]);
-    agent.current_dir(sandbox.home.workspace());
-    let mut agent = agent.stdin(Stdio::piped()).spawn().unwrap();
-    let review = Review::start_in(sandbox, Size::new(110, 30), "", &Env::default());
-    let said = ") runs in this folder";
-    review.pane.wait_for(said, SOON);
-    review.sandbox.home.file("mine.txt", "mine\n");
-    for count in 0..20 {
-        review.sandbox.home.file("theirs.txt", &count.to_string());
-        review.sandbox.run(["focus", "mine.txt"]).expect(0);
-    }
-    let screen = review.pane.wait_for("shares mine.txt", SOON);
-    assert!(!screen.contains("mine.txt +"), "{screen}");
-    drop(agent.stdin.take());
-    agent.wait().unwrap();
-    review.pane.wait_gone(said, SOON);
-    review.sandbox.home.file("later.txt", "mine\n");
-    review.pane.wait_for("shares later.txt", SOON);
 }
 
 /// One turn of several, then all.
