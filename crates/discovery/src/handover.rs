@@ -75,6 +75,7 @@ struct Record {
     /// When it ended; none if it runs, or crashed.
     ended_at_ms: Option<u64>,
     /// The person's choices for agents.
+    #[serde(default)]
     choices: Vec<ProcessChoice>,
 }
 

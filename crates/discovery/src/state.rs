@@ -64,8 +64,10 @@ pub struct CompanionState {
     #[serde(default)]
     pub hides_diffs: bool,
     /// When agents ask, as people have chosen: a few words. None if no agent is known to do as they choose.
+    #[serde(default)]
     pub review: Option<String>,
     /// Why what agents change is not recorded, or not kept, as a sentence for people; none if it is.
+    #[serde(default)]
     pub unrecorded: Option<String>,
     /// The folder below which it keeps what agents change, if it may keep that.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -108,6 +108,7 @@ pub struct Program {
     /// Its process, as it says.
     pub pid: u32,
     /// The short names of the agents whose variables are in its environment.
+    #[serde(default)]
     pub commanded_by: Vec<String>,
 }
 

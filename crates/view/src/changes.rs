@@ -53,6 +53,7 @@ pub struct ListedTurn {
     /// The short name of the agent.
     pub agent: String,
     /// Whose turn it is, or may be, in a few words for people.
+    #[serde(default)]
     pub heading: String,
     /// The first words of the prompt.
     pub prompt: String,
@@ -107,11 +108,14 @@ pub struct ListedHunk {
     /// The number of lines that were there before.
     pub removed: usize,
     /// The first of these lines, as far as they are short enough to be shown beside what stands there now.
+    #[serde(default)]
     pub before: Vec<String>,
     /// The hunk in one line for people, without its file: the name of the change, its state, the number of lines, and what
     /// the first of them says.
+    #[serde(default)]
     pub label: String,
     /// True if somebody has changed it again since: it is shown, and cannot be taken back by itself.
+    #[serde(default)]
     pub is_changed_since: bool,
 }
 
@@ -167,6 +171,7 @@ pub struct Named {
     /// Turns, and changes of them; to be forgotten also entries of the log.
     pub names: Vec<String>,
     /// True if nothing of a turn is left out that may be somebody else's, or that was kept by its name.
+    #[serde(default)]
     pub takes_all: bool,
     /// The folders of the command: without a name, what is undone was done last in one of these.
     #[serde(with = "exact::paths")]

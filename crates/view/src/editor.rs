@@ -230,18 +230,24 @@ pub struct Status {
     /// The rule by which agents ask, as the person has chosen; none if no agent is known to do what they choose.
     pub review: Option<Review>,
     /// The number of files that agents have changed here and nobody has seen.
+    #[serde(default)]
     pub unseen: usize,
     /// The agents whose turn goes on and who tell of it by command hooks; they are not connected.
+    #[serde(default)]
     pub working: Vec<Dialect>,
     /// Another number once the list of what agents have written differs; 0 if nothing is known of it.
+    #[serde(default)]
     pub changes: u64,
     /// The turn that was the last to end with such files.
     pub ended: Option<EndedTurn>,
     /// What people have said to agents that these have not read yet, one sentence each.
+    #[serde(default)]
     pub waiting: Vec<String>,
     /// The agents that ask in their own windows once the last editor or review is closed; none while there is another one.
+    #[serde(default)]
     pub left_alone: Vec<String>,
     /// What a person decided last, and what came of it, unless something waits for them since.
+    #[serde(default)]
     pub decided: Option<Phrase>,
 }
 

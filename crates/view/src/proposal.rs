@@ -81,16 +81,21 @@ pub struct Diff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<SetPlace>,
     /// True if the file is to be deleted, for which the proposed text is empty.
+    #[serde(default)]
     pub deletes: bool,
     /// True if `original` is not what the file has: a part of it, or the text before a change that is written already.
+    #[serde(default)]
     pub original_is_other: bool,
     /// If the change is in the file already, which change of which turn it is: `7.2`.
     pub written: Option<String>,
     /// True if it is, and nobody knows who made it.
+    #[serde(default)]
     pub is_unclear: bool,
     /// True if a subagent of the agent proposes it.
+    #[serde(default)]
     pub is_of_subagent: bool,
     /// The program that runs or obeys the file, if any does: a sentence without a full stop.
+    #[serde(default)]
     pub runner: Option<String>,
     /// The permissions, if the change that is written already gave the file others.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -132,8 +132,10 @@ pub struct Attach {
     #[serde(flatten)]
     pub options: Options,
     /// The process of the front end: guests name their host by it.
+    #[serde(default)]
     pub process: u32,
     /// The process of the hub that it was attached to before.
+    #[serde(default)]
     pub former_hub: Option<u32>,
 }
 
@@ -161,6 +163,7 @@ pub struct Attached {
     #[serde(with = "exact::paths")]
     pub files: Vec<PathBuf>,
     /// True for a guest that is in the same editor as its host.
+    #[serde(default)]
     pub is_in_hosts_editor: bool,
 }
 
