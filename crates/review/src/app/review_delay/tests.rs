@@ -247,3 +247,21 @@ fn every_question_has_a_place_of_its_own() {
         assert_eq!(Mark::at(row, column), None);
     }
 }
+
+/// The frame has the question, and the key that gives no answer to it means the proposal.
+#[test]
+fn what_was_on_the_screen_is_decided_about_beside_a_question() {
+    let mut scene = Scene::new();
+    scene.wait(1_000);
+    scene.subject.asked = Some(1);
+    scene.draw();
+    scene.wait(16);
+    assert_eq!(scene.press(), Err(TooEarly::Unseen), "the question is new");
+    scene.subject.asked = None;
+    assert_eq!(scene.press(), Ok(()));
+    scene.subject.changes += 1;
+    assert_eq!(scene.press(), Err(TooEarly::Unseen));
+    // Nor does a question that no frame has.
+    (scene.subject.changes, scene.subject.asked) = (0, Some(2));
+    assert_eq!(scene.press(), Err(TooEarly::Unseen));
+}

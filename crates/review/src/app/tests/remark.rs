@@ -151,7 +151,8 @@ fn a_line_can_be_corrected_and_left_and_gone_on_with() {
 fn a_paste_keeps_its_lines_and_sends_nothing() {
     let mut person = person();
     person.press("R");
-    let pasted = "no\r\nrm\u{1b}[1;31m\u{9b}A\u{1b}]0;title\u{7}\u{1b}Pq\u{1b}\\\0 v[0]\u{1b}]x\r";
+    let pasted =
+        "no\r\n\trm\u{1b}[1;31m\u{9b}A\u{1b}]0;title\u{7}\u{1b}Pq\u{1b}\\\0 v[0]\u{1b}]x\r";
     let effects = person.happens(Event::Pasted(pasted.into()));
     assert!(effects.is_empty());
     // In a terminal that does not mark what is pasted.
@@ -160,7 +161,7 @@ fn a_paste_keeps_its_lines_and_sends_nothing() {
     assert!(person.happens(person.event(enter)).is_empty());
     assert_eq!(
         line(&person),
-        "reason for rejecting a.txt: no\nrm v[0]x\n▏ (pasted text decides nothing here: Enter again rejects)"
+        "reason for rejecting a.txt: no\n\trm v[0]x\n▏ (pasted text decides nothing here: Enter again rejects)"
     );
     for (key, pasted, shown) in [
         ("R", "one\r\n\ttwo\rthree\n", "one\n\ttwo\nthree▏"),
