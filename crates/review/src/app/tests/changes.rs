@@ -624,7 +624,7 @@ fn nothing_is_taken_back_for_a_reason_that_was_typed_about_something_else() {
     let mut person = with_list();
     person.press("R");
     person.happens(Event::Pasted("one\ntwo".to_owned()));
-    assert_eq!(line(&person), "reason for taking back 8.2: one two▏");
+    assert_eq!(line(&person), "reason for taking back 8.2: one\ntwo▏");
     let mut press = person.press_of(KeyCode::Enter);
     press.is_in_burst = true;
     assert_eq!(acts(person.happens(person.event(press))), []);
