@@ -583,7 +583,10 @@ fn what_a_view_has_read_is_new_to_its_person_for_as_long_as_a_look_takes() {
     let at = |ms| scene.now + Duration::from_millis(ms);
     let views = &mut scene.views;
     views.has_read(ViewId::FIRST, path.clone(), at(0));
-    assert_eq!(views.just_read(ViewId::FIRST, at(699)), std::slice::from_ref(&path));
+    assert_eq!(
+        views.just_read(ViewId::FIRST, at(699)),
+        std::slice::from_ref(&path)
+    );
     assert_eq!(views.just_read(other, at(0)), [] as [PathBuf; 0]);
     assert_eq!(views.just_read(ViewId::FIRST, at(700)), [] as [PathBuf; 0]);
     views.has_read(ViewId::FIRST, path.clone(), at(800));
