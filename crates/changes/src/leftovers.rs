@@ -59,10 +59,13 @@ fn make<T>(
     let prefix = prefix();
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).rand_bytes(RANDOM);
-    builder.make_in(folder, |path| {
+    let mut refused = None;
+    let made = builder.make_in(folder, |path| {
         remember(path);
-        make(path)
-    })
+        make(path).inspect_err(|error| refused = error.raw_os_error())
+    });
+    // The name of such a file says nothing to anybody, and would make one reason many.
+    made.map_err(|error| refused.map_or(error, io::Error::from_raw_os_error))
 }
 
 fn prefix() -> String {

@@ -209,7 +209,7 @@ impl Original {
         // Without permissions, it is private from its first byte.
         let permissions = (!self.is_private).then(plain).flatten();
         let mut file = leftovers::unfinished(folder, permissions)?;
-        file.write_all(text)?;
+        file.as_file_mut().write_all(text)?;
         self.set_mode(file.as_file())?;
         file.as_file().sync_all()?;
         file.persist_noclobber(&self.target)?;
@@ -302,7 +302,7 @@ impl Original {
         if !takes_over(file.as_file(), metadata, self.shared) {
             return Ok(None);
         }
-        file.write_all(text)?;
+        file.as_file_mut().write_all(text)?;
         file.as_file().set_permissions(metadata.permissions())?;
         let attributes = attributes::of(&self.target);
         attributes::give(file.path(), &attributes);
@@ -319,7 +319,7 @@ impl Original {
     fn copy(&self, text: &[u8]) -> io::Result<NamedTempFile> {
         let write = |file: io::Result<NamedTempFile>| {
             let mut file = file?;
-            file.write_all(text)?;
+            file.as_file_mut().write_all(text)?;
             file.as_file().sync_all()?;
             Ok(file)
         };

@@ -541,6 +541,8 @@ fn the_workspace_is_full() {
             "{said}"
         );
         assert!(said.contains("No space left on device"), "{said}");
+        // The same reason in the same words, which are said once for many.
+        assert!(!said.contains(".pillion-"), "{said}");
     }
     assert_eq!(fs::read(lab.root.join("file")).unwrap(), b"new\n");
     assert_eq!(fs::read(lab.root.join("other")).unwrap(), bytes(9000, 2));

@@ -236,7 +236,7 @@ fn exchange(
     let new = match state {
         FileState::File { mode, .. } => {
             let mut file = leftovers::unfinished(folder, None).map_err(replace())?;
-            let written = file.write_all(bytes);
+            let written = file.as_file_mut().write_all(bytes);
             written.map_err(replace())?;
             set_mode(file.path(), *mode).map_err(replace())?;
             file.as_file().sync_all().map_err(replace())?;
