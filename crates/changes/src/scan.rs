@@ -609,11 +609,24 @@ pub fn identity(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Returns true if these paths lead to one file that has one name only.
+/// Returns true if these paths lead to one file that has one name only. Where case is ignored, some file systems number it anew by
+/// each spelling.
 pub fn is_one_file(one: &Path, other: &Path) -> bool {
     let is_file = |it: &Path| it.symlink_metadata().is_ok_and(|it| it.is_file());
     let are_files = is_file(one) && is_file(other) && !has_other_names(one);
-    are_files && identity(one).is_some() && identity(one) == identity(other)
+    let is_same = || identity(one).is_some() && identity(one) == identity(other);
+    are_files && (is_same() || is_listed_once(one, other))
+}
+
+/// Returns true if these are names in one folder, which lists one of them only.
+fn is_listed_once(one: &Path, other: &Path) -> bool {
+    let Some(folder) = one.parent().filter(|it| Some(*it) == other.parent()) else {
+        return false;
+    };
+    let listed = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = [one.file_name(), other.file_name()];
+    let is_either = |it: &DirEntry| names.contains(&Some(it.file_name().as_os_str()));
+    listed.filter(is_either).count() == 1
 }
 
 /// Returns true if what is at this path is known to have more than one name.
