@@ -409,20 +409,29 @@ async function decide(decision, event, more = {}) {
 
 /**
  * Accepts all diffs of which this tab has shown everything, one after the other.
- * @param {Event | null} answer none to ask whether that is meant
+ * @param {{ diffs: string, at: number }} [asked] what was asked about, and when; nothing to ask whether that is meant
+ * @param {Event} [answer]
  */
-async function acceptSeen(answer) {
-  const drawnMs = sheet.seen.drawnMs();
+async function acceptSeen(asked, answer) {
   sheet.seen.flush(true);
   await telling;
   const whole = state.diffs.filter((diff) => diff.seen.whole);
   if (!whole.length) return say("No pending diff has been on the screen as a whole.");
   const many = whole.length === 1 ? "1 diff has" : `${whole.length} diffs have`;
-  if (!answer) return say(`${many} been on the screen as a whole: accept ${whole.length === 1 ? "it" : "them"}?`, "warning", (event) => void acceptSeen(event).catch(failed));
-  say("");
+  const diffs = JSON.stringify(whole.map(({ id, g }) => [id, g]));
+  /** @param {string} why */
+  const ask = (why) => {
+    const at = asked?.diffs === diffs ? asked.at : performance.now();
+    say(`${many} been on the screen as a whole: accept ${whole.length === 1 ? "it" : "them"}?${why}`, "warning", (event) => void acceptSeen({ diffs, at }, event).catch(failed));
+  };
+  if (!asked || !answer || asked.diffs !== diffs) return ask("");
+  // A question is read before it is answered.
+  const drawnMs = Math.min(sheet.seen.drawnMs() ?? Infinity, Math.floor(performance.now() - asked.at));
   const left = [];
   for (const diff of whole) {
-    const ruled = await decideOn(diff, "accept", answer, { g: diff.g, drawnMs }).catch((why) => ({ settled: false, message: why.message }));
+    const ruled = await decideOn(diff, "accept", answer, { g: diff.g, drawnMs }).catch((why) => ({ settled: false, message: why.message, code: why.code }));
+    if (diff === whole[0] && (ruled?.code === "tooSoon" || ruled?.code === "held")) return ask(` (${ruled.message})`);
+    if (diff === whole[0]) say("");
     if (!ruled?.settled) left.push(`${diff.name}: ${ruled?.message ?? "another decision was under way"}`);
     // No key that is held repeats as slowly.
     await new Promise((go) => setTimeout(go, 200));
@@ -849,7 +858,7 @@ const selection = () => {
 /** @type {Record<string, (event: Event) => unknown>} */
 const commands = {
   accept: (event) => decide("accept", event),
-  "accept-seen": () => acceptSeen(null),
+  "accept-seen": () => acceptSeen(),
   reject: (event) => decide("reject", event),
   reason,
   note,

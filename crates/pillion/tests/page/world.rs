@@ -102,11 +102,15 @@ impl Drop for Web {
     }
 }
 
-/// Nothing went wrong in this tab. A request about a text that has just become another is answered so, which the browser logs.
+/// Nothing went wrong in this tab. A request about a text that has just become another, or about a diff that is gone, is answered so,
+/// which the browser logs.
 #[track_caller]
 pub fn has_no_problems(tab: &Tab) {
     let mut problems = tab.take_problems();
-    problems.retain(|it| !it.contains("status of 409"));
+    let is_late = |it: &String| {
+        it.contains("status of 409") || it.contains("status of 404") && it.contains("/diffs/")
+    };
+    problems.retain(|it| !is_late(it));
     assert!(problems.is_empty(), "{problems:#?}");
 }
 

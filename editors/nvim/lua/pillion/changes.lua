@@ -245,8 +245,8 @@ local function is_read_only_now(buf)
   return is_read
 end
 
---- What is meant: in the list what is under the cursor, elsewhere what is there in the file, or with `call.bang` all of the
---- change. `part`: the field for its lines. Nil if it has to be looked at first.
+--- What is meant: in the list what is under the cursor, elsewhere what is there in the file, or with `call.bang` all of
+--- the change. `part`: the field for its lines. Nil if it has to be looked at first.
 local function meant(typed, call, part)
   local entry, this = entry_under_cursor(), vim.api.nvim_get_current_buf()
   local params = { typed = typed }
@@ -277,8 +277,8 @@ local function decide(method, params)
   end
 end
 
---- Keeps a change or a turn that is named in what was typed, or else what is meant: all of a change, of which others than
---- the hunk at the cursor may not have been looked at.
+--- Keeps a change or a turn that is named in what was typed, or else what is meant: all of a change, of which others
+--- than the hunk at the cursor may not have been looked at.
 function M.keep(typed, call)
   decide("pillion/keep", meant(typed, call, "at"))
 end

@@ -99,7 +99,7 @@ local function open(messages)
   local room = math.max(vim.o.lines - math.max(vim.o.cmdheight, 1) - 3, 1)
   local wanted = vim.api.nvim_win_text_height(win, {}).all
   if wanted > room then
-    vim.api.nvim_buf_set_lines(buf, 0, 0, false, { ":messages shows all of this" })
+    vim.api.nvim_buf_set_lines(vim.api.nvim_win_get_buf(win), 0, 0, false, { ":messages shows all of this" })
   end
   local height = math.min(wanted, room)
   vim.api.nvim_win_set_config(win, { relative = "editor", row = place(height), col = 0, height = height })
