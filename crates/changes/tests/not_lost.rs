@@ -164,7 +164,7 @@ fn a_folder_for_which_a_link_stands_is_deleted_and_comes_back() {
         (
             "mv d e && ln -s e d",
             &[
-                "d (new)",
+                "d (new link)",
                 "d/f (deleted)",
                 "d/in/g (deleted)",
                 "e/f (new), moved from d/f",
@@ -173,12 +173,12 @@ fn a_folder_for_which_a_link_stands_is_deleted_and_comes_back() {
         ),
         (
             "rm -r d && ln -s other d",
-            &["d (new)", "d/f (deleted)", "d/in/g (deleted)"],
+            &["d (new link)", "d/f (deleted)", "d/in/g (deleted)"],
         ),
         (
             "mv d e && ln -s e d && printf new > d/f",
             &[
-                "d (new)",
+                "d (new link)",
                 "d/f (deleted)",
                 "d/in/g (deleted)",
                 "e/f (new)",
@@ -188,21 +188,21 @@ fn a_folder_for_which_a_link_stands_is_deleted_and_comes_back() {
         (
             "mv d/in e && ln -s ../e d/in",
             &[
-                "d/in (new)",
+                "d/in (new link)",
                 "d/in/g (deleted)",
                 "e/g (new), moved from d/in/g",
             ],
         ),
         (
             "rm -r d && ln -s ../outside d",
-            &["d (new)", "d/f (deleted)", "d/in/g (deleted)"],
+            &["d (new link)", "d/f (deleted)", "d/in/g (deleted)"],
         ),
         (
             "rm -r d && ln -s d d",
-            &["d (new)", "d/f (deleted)", "d/in/g (deleted)"],
+            &["d (new link)", "d/f (deleted)", "d/in/g (deleted)"],
         ),
-        ("mv a b && ln -s b a", &["a", "b (new)"]),
-        ("rm a && ln -s other/f a", &["a"]),
+        ("mv a b && ln -s b a", &["a (link for file)", "b (new)"]),
+        ("rm a && ln -s other/f a", &["a (link for file)"]),
     ];
     for has_git in [false, true] {
         for agent in BOTH {
@@ -254,7 +254,10 @@ fn an_edit_is_not_looked_for_through_a_link_that_came_meanwhile() {
     lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
     lab.recorder.end(HOOKED).unwrap();
     let kept = Kept::read(&lab.store, 1).unwrap();
-    assert_eq!(lab.shown(&kept), ["d (new)", "d/f (deleted)", "e/f (new)"]);
+    assert_eq!(
+        lab.shown(&kept),
+        ["d (new link)", "d/f (deleted)", "e/f (new)"]
+    );
 }
 
 /// Lines of a text in an encoding.

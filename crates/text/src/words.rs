@@ -12,7 +12,7 @@ const MOST_WORDS: usize = 20_000;
 const LONGEST_WORD: usize = 40;
 
 /// The time limit for two lines. What is not compared by then differs.
-const TIMEOUT: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Returns the bytes of the line `after`, in order, in which it differs from the line `before`: words that are new, and the
 /// characters beside words that are gone. None if it has nothing in common with it, or nothing at all.

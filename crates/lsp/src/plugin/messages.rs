@@ -55,7 +55,7 @@ pub const ENVIRONMENT: &str = "pillion/environment";
 const SHORT: usize = 30;
 
 /// The most that is compared word by word in one proposal. Bytes.
-const MOST_COMPARED: usize = 4 << 20;
+const MOST_COMPARED: usize = 1 << 20;
 
 /// The requests whose answers are awaited.
 pub type Requests = Outgoing<Asked>;

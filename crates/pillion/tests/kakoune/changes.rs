@@ -457,32 +457,3 @@ fn what_the_editor_undoes_counts_when_it_is_saved(version: KakouneVersion) {
     assert_eq!(fs::read_to_string(&path).unwrap(), format!("{AFTER}mine\n"));
     world.kakoune.assert_no_errors();
 }
-
-/// Nobody has seen what has come under the cursor just now.
-#[each_kakoune]
-fn what_has_just_been_read_is_not_kept(version: KakouneVersion) {
-    let (world, path) = world(version, false);
-    let next = AFTER.replace("B\n", "B, rewritten\n");
-    world.kakoune.command("set-option global autoreload no");
-    world
-        .home
-        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
-    // As somebody whose key comes when Kakoune has read it.
-    world.kakoune.command(
-        "hook -once global BufReload .* %{
-            select 2.1,2.1
-            set-option global pillion_prompted true
-            pillion-keep
-            set-option global pillion_prompted false
-        }
-        set-option global autoreload yes",
-    );
-    world.kakoune.input("<esc>");
-    let said = "look at it, then do the same again";
-    world.kakoune.pane().wait_for(said, SOON);
-    wait_text(&world, &path, &next);
-    assert_eq!(world.home.states_of(2), ["unseen"]);
-    let again = || world.kakoune.input(":pillion-keep<ret>");
-    world.home.wait_state_by(2, "kept", again);
-    world.kakoune.assert_no_errors();
-}

@@ -18,14 +18,14 @@ fn brackets_and_pastes_get_into_a_reason() {
     review.pane.type_text("use v[0], not v[i]; ");
     review.pane.wait_for("a.txt: use v[0], not v[i]; ▏", SOON);
     review.pane.paste("see [docs](x)\nr, é");
-    review.pane.wait_for("not v[i]; see [docs](x) r, é▏", SOON);
+    review.pane.wait_for("not v[i]; see [docs](x)␊r, é▏", SOON);
     review.decide("Enter");
     assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
     let is_logged = |_: &str| states(&review) == ["rejected"];
     review.pane.wait_until("the decision", SOON, is_logged);
     let id = log(&review)[0]["id"].as_str().unwrap().to_owned();
     let shown = review.sandbox.run(["show", &id]).expect(0).stdout;
-    let reason = "# use v[0], not v[i]; see [docs](x) r, é\n";
+    let reason = "# use v[0], not v[i]; see [docs](x)\n# r, é\n";
     assert!(shown.contains(reason), "{shown}");
 }
 
@@ -44,7 +44,7 @@ fn a_paste_gets_into_a_note_and_decides_nothing_elsewhere() {
     review.pane.paste("error[E0308]:\tmismatched\n");
     review
         .pane
-        .wait_for("a.txt: error[E0308]: mismatched ▏", SOON);
+        .wait_for("a.txt: error[E0308]:  mismatched▏", SOON);
     review.decide("Enter");
     review.pane.wait_for("1 note", SOON);
     assert_eq!(review.sandbox.run(["diffs", "1"]).expect(0).stdout, "new\n");
@@ -67,7 +67,7 @@ fn a_paste_with_the_mark_of_its_end_in_it_decides_nothing() {
     review.pane.paste("no\u{1b}[201~a\rr");
     review
         .pane
-        .wait_for("reason for rejecting a.txt: noa r▏", SOON);
+        .wait_for("reason for rejecting a.txt: noa␊r▏", SOON);
     review.decide("Enter");
     assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
 }
