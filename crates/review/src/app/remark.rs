@@ -205,7 +205,7 @@ impl App {
         let Some(remark) = &mut self.remark else {
             return false;
         };
-        let printed = printed(text.trim_end_matches(['\r', '\n']));
+        let printed = printed(text);
         remark.insert(&match remark.has_lines() {
             true => printed,
             false => printed.replace(['\n', '\t'], " "),
@@ -417,7 +417,7 @@ impl App {
             return;
         }
         let Remark { purpose, input, .. } = remark.clone();
-        let text = input.value().to_owned();
+        let text = input.value().trim_end().to_owned();
         self.leave_remark();
         let is_empty = text.trim().is_empty();
         let (tone, said) = match purpose {

@@ -44,7 +44,7 @@ fn a_paste_gets_into_a_note_and_decides_nothing_elsewhere() {
     review.pane.paste("error[E0308]:\tmismatched\n");
     review
         .pane
-        .wait_for("a.txt: error[E0308]:  mismatched▏", SOON);
+        .wait_for("a.txt: error[E0308]:  mismatched␊▏", SOON);
     review.decide("Enter");
     review.pane.wait_for("1 note", SOON);
     assert_eq!(review.sandbox.run(["diffs", "1"]).expect(0).stdout, "new\n");

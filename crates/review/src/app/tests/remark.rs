@@ -161,11 +161,11 @@ fn a_paste_keeps_its_lines_and_sends_nothing() {
     assert!(person.happens(person.event(enter)).is_empty());
     assert_eq!(
         line(&person),
-        "reason for rejecting a.txt: no\n\trm v[0]x\n▏ (pasted text decides nothing here: Enter again rejects)"
+        "reason for rejecting a.txt: no\n\trm v[0]x\n\n▏ (pasted text decides nothing here: Enter again rejects)"
     );
     for (key, pasted, shown) in [
-        ("R", "one\r\n\ttwo\rthree\n", "one\n\ttwo\nthree▏"),
-        ("/", "one\r\n\ttwo\rthree\n", "one  two three▏"),
+        ("R", "one\r\n\ttwo\rthree\n", "one\n\ttwo\nthree\n▏"),
+        ("/", "one\r\n\ttwo\rthree\n", "one  two three ▏"),
     ] {
         let mut person = self::person();
         person.press(key);
@@ -444,14 +444,14 @@ fn an_enter_that_was_pasted_keeps_no_note_and_all_notes_have_one_limit() {
     person.happens(Event::Pasted("no\r".into()));
     assert_eq!(
         line(&person),
-        "note on line 1 of a.txt: no▏ (pasted text decides nothing here: Enter again keeps it)"
+        "note on line 1 of a.txt: no\n▏ (pasted text decides nothing here: Enter again keeps it)"
     );
     let mut enter = person.press_of(KeyCode::Enter);
     enter.is_in_burst = true;
     person.happens(person.event(enter));
     assert_eq!(
         line(&person),
-        "note on line 1 of a.txt: no\n▏ (pasted text decides nothing here: Enter again keeps it)"
+        "note on line 1 of a.txt: no\n\n▏ (pasted text decides nothing here: Enter again keeps it)"
     );
     person.happens(Event::Pasted("x".repeat(9_000)));
     person.key(KeyCode::Enter);
