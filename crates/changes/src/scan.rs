@@ -618,11 +618,17 @@ pub fn is_one_file(one: &Path, other: &Path) -> bool {
     are_files && (is_same() || is_listed_once(one, other))
 }
 
-/// Returns true if these are names in one folder, which lists one of them only.
+/// Returns true if these paths differ in one name, and the folder of that lists one of the two only.
 fn is_listed_once(one: &Path, other: &Path) -> bool {
-    let Some(folder) = one.parent().filter(|it| Some(*it) == other.parent()) else {
+    let (Some(folder), Some(others)) = (one.parent(), other.parent()) else {
         return false;
     };
+    if one.file_name() == other.file_name() {
+        return is_listed_once(folder, others);
+    }
+    if folder != others {
+        return false;
+    }
     let listed = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = [one.file_name(), other.file_name()];
     let is_either = |it: &DirEntry| names.contains(&Some(it.file_name().as_os_str()));
