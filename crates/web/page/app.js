@@ -366,7 +366,9 @@ function draw() {
   state.drawn = drawn;
   sheet.show(diff).then(drawPlace).catch((why) => {
     if (state.drawn === drawn) state.drawn = "";
-    if (!(why instanceof Refused && why.status === 409 && !why.now)) failed(why);
+    if (!(why instanceof Refused && [404, 409].includes(why.status))) return failed(why);
+    // Nobody has asked for these rows: there is nothing to be said of what is another by now, or gone.
+    if (why.now) change(why.now);
   });
 }
 
