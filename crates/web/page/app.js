@@ -84,7 +84,9 @@ const current = () => state.diffs.find((diff) => diff.id === state.current) ?? n
 function say(text, tone = "info", yes = null) {
   if (text === null || text === undefined) return;
   state.yes = yes;
-  const later = yes ? [] : state.later.splice(0);
+  const later = yes ? [] : state.later;
+  // A sentence may follow at once on nothing: what waited goes with it.
+  if (text && !yes) state.later = [];
   const isWarning = later.some(([, tone]) => tone === "warning") || tone === "warning";
   const message = byId("message");
   message.className = `grow ${yes || isWarning ? "asks" : ""}`;
@@ -242,7 +244,7 @@ const heard = {
  * @param {string} [said] what the person is told once it is copied
  */
 function copy(text, said) {
-  if (text) navigator.clipboard.writeText(text).then(() => say(said, "good"), () => tell("The browser does not let the page copy.", "warning"));
+  if (text) navigator.clipboard.writeText(text).then(() => said && tell(said, "good"), () => tell("The browser does not let the page copy.", "warning"));
 }
 
 // Drawing

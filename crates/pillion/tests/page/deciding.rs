@@ -203,6 +203,9 @@ fn a_question_stays_whatever_comes_and_its_key_means_nothing_else_once_it_is_los
     web.tab.wait_text("#message", "your shell runs this file");
     agent.close(&asked).unwrap();
     web.tab.wait_text(".empty", "Nothing to review");
+    // What waited for the question to go is said beside what has made it go.
+    web.tab.wait_text(MESSAGE, "b.txt");
+    web.tab.wait_text(MESSAGE, ".envrc");
     // The same key copies where nothing is asked.
     agent.propose(&other, "three\n");
     shows(&web.tab, "b.txt");
