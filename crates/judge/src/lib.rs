@@ -18,7 +18,6 @@ pub mod search;
 pub mod source;
 pub mod syntax;
 pub mod white;
-pub mod words;
 
 pub use enclosing::enclosing;
 pub use judged::{

@@ -122,7 +122,7 @@ impl SeenLines {
                 let end = starts.get(line + 1).map_or(held.len(), |next| next - 1);
                 let former = hunk.before.clone().nth(at).map(|it| before.shown(it));
                 let text = held.get(start..end).unwrap_or_default();
-                let differing = words::differing(former.unwrap_or_default(), text);
+                let differing = words::to_see(former.unwrap_or_default(), text);
                 let changed = match differing.as_deref() {
                     Some([first, .., last]) => first.start..last.end,
                     Some([one]) => one.clone(),

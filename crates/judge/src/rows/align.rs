@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use pillion_text::Text;
+use pillion_text::{Text, words};
 
 use crate::proposal::{Hunk, Side};
-use crate::words;
 
 /// Hunks with more pairs to compare than this are lined up from the top.
 const MAX_PAIRS: usize = 4_096;

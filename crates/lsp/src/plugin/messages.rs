@@ -276,7 +276,7 @@ fn parts_to_see(diff: &Diff, original: &[u8]) -> Vec<(usize, Vec<Value>)> {
                 continue;
             };
             left = left.saturating_sub(old.len() + new.len());
-            for part in words::differing(old, new).unwrap_or_default() {
+            for part in words::to_see(old, new).unwrap_or_default() {
                 let start = new[..part.start].chars().count();
                 let end = start + new[part].chars().count();
                 parts.push(json!({"line": line, "start": start, "end": end}));
