@@ -33,9 +33,11 @@ pub enum User {
     Lua,
     /// Those with a browser, which need a screen in memory, too.
     Browser,
+    /// Those through `ssh`. In CI only is it installed: Debian's server listens from then on.
+    Ssh,
 }
 
-const PROGRAMS: [Program; 19] = [
+const PROGRAMS: [Program; 21] = [
     program("tmux", "tmux"),
     // A terminal that answers no questions.
     program("script", "bsdutils"),
@@ -68,6 +70,14 @@ const PROGRAMS: [Program; 19] = [
     Program {
         user: User::Browser,
         ..program("chromium", "chromium")
+    },
+    Program {
+        user: User::Ssh,
+        ..program("ssh", "openssh-client")
+    },
+    Program {
+        user: User::Ssh,
+        ..program("/usr/sbin/sshd", "openssh-server")
     },
 ];
 
@@ -129,7 +139,12 @@ fn install(programs: &[Program]) -> Vec<Program> {
     let Some(apt) = Apt::usable() else {
         return missing;
     };
-    let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
+    let is_wanted = |program: &&Program| program.user != User::Ssh || env::var_os("CI").is_some();
+    let packages = missing.iter().filter(is_wanted);
+    let packages: Vec<&str> = packages.map(|program| program.package).collect();
+    if packages.is_empty() {
+        return missing;
+    }
     if !apt.knows(&packages) {
         apt.update();
     }

@@ -46,7 +46,9 @@ pub fn split(text: &str) -> impl Iterator<Item = &str> {
 /// The differences between two versions of a line; `None` when they are so different that marking
 /// words would only be noise. The time that this takes is bounded, however long they are.
 pub fn changed(left: &str, right: &str) -> Option<(Ranges, Ranges)> {
-    let Comparison { changes, common, .. } = Comparison::of(left, right);
+    let Comparison {
+        changes, common, ..
+    } = Comparison::of(left, right);
     let (left_len, right_len) = (left.trim().len(), right.trim().len());
     let (shorter, longer) = (left_len.min(right_len), left_len.max(right_len));
     if common * 10 < longer * 3 || common * 10 < shorter * 6 {
@@ -60,16 +62,20 @@ pub fn changed(left: &str, right: &str) -> Option<(Ranges, Ranges)> {
 /// the characters beside words that are gone. `None` if the two have nothing in common, or do not differ.
 pub fn to_see(before: &str, after: &str) -> Option<Ranges> {
     let (before, after) = (content(before), content(after));
-    let Comparison { changes, common, .. } = Comparison::of(before, after);
-    let seen = changes.into_iter().map(|(_, range)| match range.is_empty() {
-        true => {
-            let former = after[..range.start].chars().next_back();
-            let next = after[range.end..].chars().next();
-            range.start - former.map_or(0, char::len_utf8)
-                ..range.end + next.map_or(0, char::len_utf8)
-        }
-        false => range,
-    });
+    let Comparison {
+        changes, common, ..
+    } = Comparison::of(before, after);
+    let seen = changes
+        .into_iter()
+        .map(|(_, range)| match range.is_empty() {
+            true => {
+                let former = after[..range.start].chars().next_back();
+                let next = after[range.end..].chars().next();
+                range.start - former.map_or(0, char::len_utf8)
+                    ..range.end + next.map_or(0, char::len_utf8)
+            }
+            false => range,
+        });
     let ranges = merged(after, seen.collect());
     (common > 0 && !ranges.is_empty()).then_some(ranges)
 }

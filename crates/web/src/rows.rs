@@ -9,10 +9,10 @@ use pillion_judge::proposal::{Part, Proposal, Side};
 use pillion_judge::rows::{self, Layout, Rows, Unfolding};
 use pillion_judge::search::{Needle, lines};
 use pillion_judge::syntax::Class;
-use pillion_text::words::{self, content};
 use pillion_judge::{Judged, enclosing};
 use pillion_text::Text;
 use pillion_text::visible::{self, Place};
+use pillion_text::words::{self, content};
 
 use crate::wire::{self, Cell, Fold, Row, RowsPage, RowsQuery};
 

@@ -34,11 +34,12 @@ enum Need {
     /// The checks of the Lua sources.
     Lua,
     Browser,
+    Ssh,
     VsCode,
 }
 
 impl Need {
-    const ALL: [Need; 11] = [
+    const ALL: [Need; 12] = [
         Need::Npm,
         Need::Claude,
         Need::Codex,
@@ -49,6 +50,7 @@ impl Need {
         Need::Jujutsu,
         Need::Lua,
         Need::Browser,
+        Need::Ssh,
         Need::VsCode,
     ];
 
@@ -65,6 +67,7 @@ impl Need {
             Need::Jujutsu => JUJUTSU.is_needed(reason),
             Need::Lua => false,
             Need::Browser => npm::is_browser_needed(reason),
+            Need::Ssh => reason.contains("ssh"),
             Need::VsCode => npm::is_vscode_needed(reason),
         }
     }
@@ -81,7 +84,7 @@ impl Need {
             Need::Jujutsu => "PILLION_TEST_JUJUTSU",
             Need::Browser => "PILLION_TEST_BROWSER",
             Need::VsCode => "PILLION_TEST_VSCODE",
-            Need::KakLsp | Need::Lua => return None,
+            Need::KakLsp | Need::Lua | Need::Ssh => return None,
         })
     }
 }
@@ -200,6 +203,7 @@ fn install_others(missing: &[Program], target: &Path) -> BTreeMap<Need, Found> {
             Need::Browser,
             browser.and_then(|()| with_npm("what drives the browser", npm::install_browser)),
         ),
+        (Need::Ssh, of(User::Ssh).map(|()| PathBuf::new())),
         (Need::VsCode, with_npm("VS Code", npm::install_vscode)),
         (Need::Npm, npm),
     ])

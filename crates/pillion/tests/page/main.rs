@@ -9,6 +9,7 @@ mod deciding;
 mod fields;
 mod hostile;
 mod looks;
+mod remote;
 #[path = "../it/sandbox.rs"]
 #[allow(dead_code, reason = "shared with tests that use more of it")]
 mod sandbox;

@@ -32,15 +32,25 @@ impl Web {
     }
 
     pub fn start_with(sandbox: Sandbox, browser: Browser) -> Self {
+        let command = [env!("CARGO_BIN_EXE_pillion"), "web", "--no-open"];
+        Self::start_by(sandbox, browser, &command, |_, url| url.to_owned())
+    }
+
+    /// The program is started by this command; the browser opens what `there` makes of the screen and of the address that is printed.
+    pub fn start_by(
+        sandbox: Sandbox,
+        browser: Browser,
+        command: &[&str],
+        there: impl FnOnce(&str, &str) -> String,
+    ) -> Self {
         let home = &sandbox.home;
         let tmux = Tmux::start();
-        let command = [env!("CARGO_BIN_EXE_pillion"), "web", "--no-open"];
         let size = Size::new(160, 30);
-        let pane = tmux.spawn("web", size, &home.env(), &home.workspace(), &command);
+        let pane = tmux.spawn("web", size, &home.env(), &home.workspace(), command);
         let screen = pane.wait_for("/#", SOON);
         let mut words = screen.split_whitespace();
         let url = words.find(|word| word.starts_with("http://127.0.0.1:"));
-        let url = url.expect("it prints the address").to_owned();
+        let url = there(&screen, url.expect("it prints the address"));
         let tab = browser.open(&url);
         tab.wait_text(".empty", "Nothing to review");
         let address = url.split('#').next().unwrap_or_default().to_owned();

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use pillion_judge::highlight::Colours;
 use pillion_judge::proposal::{Proposal, Side};
 use pillion_judge::syntax::{Coloured, Heading, Span};
+use pillion_text::visible::{self, Breaks, Place};
 pub use pillion_text::words::content;
 use pillion_text::words::{self, Ranges};
-use pillion_text::visible::{self, Breaks, Place};
 
 /// Breaks and changed words of so many lines are kept. A resize makes those of another width useless.
 const MAX_KEPT: usize = 4_096;
