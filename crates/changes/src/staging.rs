@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pillion_discovery::version_control::git;
 use pillion_system::child::{Child, Group};
-use pillion_text::{Text, endings, merge, visible};
+use pillion_text::{Text, merge, visible};
 
 use crate::current_hunks::CurrentHunks;
 use crate::kept::{self, Kept};
@@ -44,6 +44,9 @@ pub enum StageError {
     /// Git does not know the file that was changed.
     #[error("git does not track the file")]
     Untracked,
+    /// The file is new, and git is told to leave it alone.
+    #[error("git ignores the file")]
+    Ignored,
     /// The file is being merged.
     #[error("the file has conflicts of a merge in git's index")]
     Unmerged,
@@ -78,6 +81,7 @@ impl StageError {
             Self::Untracked | Self::NotText | Self::NotKept | Self::Filtered => {
                 "`git add` adds all of it."
             }
+            Self::Ignored => "`git add --force` adds it.",
             Self::Unmerged => "Resolve them first.",
             Self::Conflict(_) => "Stage what came before it first, or use `git add -p`.",
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
@@ -113,8 +117,7 @@ pub fn stage(
     if kept::is_at(from, &change.path) && from != to {
         return Err(StageError::Gone);
     }
-    let git = Git::around(&change.path)?;
-    let indexed = git.indexed()?;
+    let (git, indexed) = Git::that_knows(&change.path)?;
     let (mode, is_new) = (patch::mode(to), from.is_absent());
     let is_mode_kept = patch::mode(from) == mode;
     let (before, left) = what_stays(store, judged, from, to)?;
@@ -123,11 +126,14 @@ pub fn stage(
         Some(lines) => at_lines(change, before, left, lines)?,
     };
     let wanted = match (&indexed, mode) {
+        (None, None) if git.is_committed() => None,
+        (None, _) if !is_new => return Err(StageError::Untracked),
         (_, None) => None,
-        (None, Some(_)) if !is_new => return Err(StageError::Untracked),
-        (None, Some(mode)) => Some((mode, left)),
+        (None, Some(_)) if git.ignores()? => return Err(StageError::Ignored),
+        (None, Some(mode)) => Some((mode, git.as_indexed(left, to, None)?)),
         (Some((known, text)), Some(mode)) => {
-            let [before, left] = as_indexed(text, before, left);
+            let before = git.as_indexed(before, from, Some(text))?;
+            let left = git.as_indexed(left, to, Some(text))?;
             let merged = merge::texts(&before, &left, text);
             if merged.conflicts > 0 && left.bytes() != text.bytes() {
                 return Err(StageError::Conflict(merged.conflicts));
@@ -189,15 +195,6 @@ fn at_lines(
     Ok((Text::new(without.text), Text::new(now)))
 }
 
-/// Both texts with the line endings that the index has: git may have them written otherwise into the work tree.
-fn as_indexed(text: &Text, before: Text, left: Text) -> [Text; 2] {
-    let is_lf = std::str::from_utf8(text.bytes());
-    [before, left].map(|it| {
-        let lf = is_lf.ok().and_then(|text| endings::for_lf(&it, text));
-        lf.unwrap_or(it)
-    })
-}
-
 /// Git, at the work tree that has a file.
 struct Git {
     top: PathBuf,
@@ -206,8 +203,25 @@ struct Git {
 }
 
 impl Git {
-    fn around(path: &Path) -> Result<Self, StageError> {
-        let folders = path.ancestors().skip(1);
+    /// The innermost work tree that has the file in its index or its last commit, or the innermost one: a folder may have become
+    /// a repository since.
+    fn that_knows(path: &Path) -> Result<(Self, Indexed), StageError> {
+        let mut next = Self::around(path, path);
+        let mut first = None;
+        while let Ok(git) = next {
+            let found = git.indexed()?;
+            if found.is_some() || git.is_committed() {
+                return Ok((git, found));
+            }
+            next = Self::around(path, &git.top);
+            first.get_or_insert((git, found));
+        }
+        first.ok_or_else(|| next.err().unwrap_or(StageError::NoRepository))
+    }
+
+    /// The work tree of `path` that lies around `inside`.
+    fn around(path: &Path, inside: &Path) -> Result<Self, StageError> {
+        let folders = inside.ancestors().skip(1);
         let folder = { folders }.find(|it| it.is_dir());
         let folder = folder.ok_or(StageError::NoRepository)?;
         let printed = run(folder, &["rev-parse", "--show-toplevel"], None, b"");
@@ -221,16 +235,55 @@ impl Git {
         Ok(Self { top, name })
     }
 
-    /// The file as the index has it.
-    fn indexed(&self) -> Result<Indexed, StageError> {
-        let name = [self.name.as_os_str().as_encoded_bytes(), b"\0"].concat();
+    /// The text of a file as git would put it into the index, where it has that text now.
+    fn as_indexed(
+        &self,
+        text: Text,
+        file: &FileState,
+        indexed: Option<&Text>,
+    ) -> Result<Text, StageError> {
+        if matches!(file, FileState::Link { .. }) {
+            return Ok(text);
+        }
+        let asked = [self.name.as_os_str().as_encoded_bytes(), b"\0"].concat();
         // `PATH NUL ATTRIBUTE NUL VALUE NUL`.
         let attributes = ["check-attr", "-z", "--stdin", "filter"];
-        let attributes = run(&self.top, &attributes, None, &name)?;
+        let attributes = run(&self.top, &attributes, None, &asked)?;
         let filter = attributes.split(|it| *it == 0).nth(2);
         if filter.is_some_and(|it| !matches!(it, b"unspecified" | b"unset")) {
             return Err(StageError::Filtered);
         }
+        // What git writes on the way does not stay.
+        let objects = tempfile::tempdir().map_err(StageError::Git)?;
+        let command = |arguments: &[&str]| {
+            let mut git = git::command(&self.top);
+            git.args(arguments)
+                .env("GIT_OBJECT_DIRECTORY", objects.path());
+            git
+        };
+        let mut add = command(&["hash-object", "-w", "--stdin", "--path"]);
+        add.arg(&self.name);
+        let object = finished(add, text.bytes())?;
+        let object = String::from_utf8_lossy(&object);
+        let added = finished(command(&["cat-file", "blob", object.trim_end()]), b"")?;
+        let has_crlf = |text: &[u8]| text.windows(2).any(|it| it == b"\r\n");
+        // Line endings that the index has other than git would write them now stay: they are no part of the change.
+        let is_left = has_crlf(indexed.map_or(b"", Text::bytes)) && !has_crlf(&added);
+        Ok(if is_left { text } else { Text::new(added) })
+    }
+
+    /// Returns true if git leaves the file alone, unless somebody adds it by name.
+    fn ignores(&self) -> Result<bool, StageError> {
+        let ignored = ["check-ignore", "-q"];
+        match run(&self.top, &ignored, Some(&self.name), b"") {
+            Ok(_) => Ok(true),
+            Err(StageError::Refused(said)) if said == NOTHING => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The file as the index has it.
+    fn indexed(&self) -> Result<Indexed, StageError> {
         // `MODE OBJECT STAGE TAB PATH NUL`.
         let list = ["--literal-pathspecs", "ls-files", "-sz"];
         let listed = run(&self.top, &list, Some(&self.name), b"")?;
@@ -255,6 +308,12 @@ impl Git {
         Ok(Some((mode, Text::new(text))))
     }
 
+    fn is_committed(&self) -> bool {
+        self.name
+            .to_str()
+            .is_some_and(|name| committed_at(&self.top, name).is_some())
+    }
+
     fn apply(&self, patch: &[u8]) -> Result<(), StageError> {
         let apply = ["apply", "--cached", "--whitespace=nowarn", "-"];
         run(&self.top, &apply, None, patch).map(drop)
@@ -263,7 +322,10 @@ impl Git {
 
 /// The text of a file in the last commit; none if git has none there.
 pub fn committed(path: &Path) -> Option<Vec<u8>> {
-    let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
+    committed_at(path.parent()?, path.file_name()?.to_str()?)
+}
+
+fn committed_at(folder: &Path, name: &str) -> Option<Vec<u8>> {
     // An object is named in a line of its own.
     let asked = format!("HEAD:./{name}\n");
     let arguments = ["cat-file", "--batch"];
@@ -287,13 +349,21 @@ fn run(
     if let Some(file) = file {
         git.arg("--").arg(file);
     }
+    finished(git, input)
+}
+
+/// What git says where it says nothing.
+const NOTHING: &str = "nothing";
+
+/// What this command of git's prints.
+fn finished(mut git: Command, input: &[u8]) -> Result<Vec<u8>, StageError> {
     let (is_done, out, errors) = output(&mut git, input).map_err(StageError::Git)?;
     match is_done {
         true => Ok(out),
         false => {
             let errors = String::from_utf8_lossy(&errors);
             let first = errors.lines().find(|it| !it.trim().is_empty());
-            let first = first.unwrap_or("nothing").trim_start_matches("error: ");
+            let first = first.unwrap_or(NOTHING).trim_start_matches("error: ");
             Err(StageError::Refused(visible::one_line(first)))
         }
     }

@@ -268,14 +268,106 @@ fn line_endings_and_other_encodings_are_those_of_the_index() {
     assert_eq!(lab.print("git diff --stat"), "");
 }
 
+/// Whatever git does to a file when it adds it.
+#[test]
+fn the_index_is_as_if_git_had_added_the_file() {
+    const CRLF: &str = "seq 9 | sed 's/$/\\r/' > a";
+    for (settings, first, agents) in [
+        ("true", "seq 9 > a", "sed -i s/5/five/ a"),
+        ("git config core.autocrlf true", CRLF, "echo lf >> a"),
+        (
+            "git config core.autocrlf true",
+            CRLF,
+            "sed -i s/5/five/ a; echo lf >> a",
+        ),
+        (
+            "git config core.autocrlf true",
+            "seq 9 > a",
+            "cp a b; printf 'x\\r\\n' > n",
+        ),
+        // What is in the index with CRLF stays so.
+        (
+            "true",
+            CRLF,
+            "git config core.autocrlf true; sed -i s/5/five/ a",
+        ),
+        (
+            "true",
+            CRLF,
+            "echo '* text=auto' > .gitattributes; sed -i s/5/five/ a",
+        ),
+        (
+            "echo '* text=auto' > .gitattributes",
+            "seq 9 > a",
+            "printf 'x\\r\\n' > n",
+        ),
+        (
+            "echo 'n eol=crlf' > .gitattributes",
+            "seq 9 > a",
+            "mkdir d; printf 'x\\r\\n' | tee n > d/n",
+        ),
+        (
+            "echo '* text working-tree-encoding=ISO-8859-1' > .gitattributes",
+            "printf 'l\\366\\nx\\n' > a",
+            "printf 'n\\366\\n' | tee n >> a",
+        ),
+        (
+            "echo '* text working-tree-encoding=UTF-16LE-BOM' > .gitattributes",
+            "printf '\\377\\376a\\0\\n\\0' > a",
+            "printf 'b\\0\\n\\0' >> a; cp a n",
+        ),
+        (
+            "echo '* ident' > .gitattributes",
+            "printf '$Id: 0123 $\\n1\\n' > a",
+            "echo '$Id: 4567 $' > n; echo 2 >> a",
+        ),
+        (
+            "echo '* ident' > .gitattributes",
+            "seq 9 > a",
+            "ln -s '$Id: 4567 $' l",
+        ),
+        // A folder becomes a repository of its own.
+        (
+            "true",
+            "mkdir d; echo 1 > d/a; echo 2 > a",
+            "rm d/a; git init -q d",
+        ),
+    ] {
+        let mut lab = Lab::new(&format!("{settings} && {first}"));
+        lab.turn(|root| drop(sh(root, agents)));
+        lab.keep("1");
+        // In another index, for nobody has staged anything.
+        let added = lab.print(
+            "cp .git/index ../added; export GIT_INDEX_FILE=$PWD/../added; git add -A 2>/dev/null; git ls-files -s",
+        );
+        let kept = lab.kept(1);
+        for change in &kept.turn.changes {
+            let staged = staging::stage(&lab.store, &kept, change, None);
+            assert_eq!(staged.unwrap(), staging::STAGED, "{agents}");
+        }
+        assert_eq!(lab.print("git ls-files -s"), added, "{settings}; {agents}");
+        for change in &kept.turn.changes {
+            let staged = staging::stage(&lab.store, &kept, change, None);
+            assert_eq!(staged.unwrap(), "staged already", "{agents}");
+        }
+    }
+}
+
 #[test]
 fn what_git_cannot_take_by_itself_is_refused_and_the_index_stays() {
-    let cases: [(&str, &str, &str, StageError); 5] = [
+    let cases: [(&str, &str, &str, StageError); 7] = [
         (
             "seq 9 > b",
             "seq 9 > a",
             "echo more >> a",
             StageError::Untracked,
+        ),
+        ("seq 9 > b", "seq 9 > a", "rm a", StageError::Untracked),
+        (
+            "echo '*.o' > .gitignore",
+            "true",
+            "seq 9 > a.o",
+            StageError::Ignored,
         ),
         (
             "printf 'a\\0b' > a",

@@ -69,6 +69,7 @@ fn staged(
             Err(StageError::Unseen) if name.change.is_none() => {
                 Ok("left out, as nobody has accepted or kept it")
             }
+            Err(StageError::Ignored) if name.change.is_none() => Ok("left out, as git ignores it"),
             result => result.map_err(DecideError::from),
         };
         Some(deciding.decided(change, result))
