@@ -38,7 +38,12 @@ pub enum Error {
     ExitWithoutShutdown,
     /// Its messages are not the base protocol.
     #[error("cannot parse the editor's messages")]
-    Malformed(#[source] Malformed),
+    Malformed(#[from] Malformed),
+    /// What comes over it may be that program's.
+    #[error(
+        "another program has opened the editor's connection to Pillion: nothing that came over it since counts"
+    )]
+    Opened,
 }
 
 /// The options for serving an editor.

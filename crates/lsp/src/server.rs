@@ -119,7 +119,7 @@ impl Server {
                 None
             }
             Ok(None) => Some(Ok(())),
-            Err(error) => Some(Err(Error::Malformed(error))),
+            Err(error) => Some(Err(error)),
         }
     }
 

@@ -6,9 +6,11 @@ use std::time::Duration;
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use lsp_server::Message;
+use pillion_system::stdio::PipeGuard;
 use pillion_system::{process, signals, spawn};
 
-use crate::framing::{self, Frame, Malformed};
+use crate::Error;
+use crate::framing::{self, Frame};
 
 /// The time limit for an editor that kills this program, is gone or reads no more to have its last words read.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -17,7 +19,7 @@ pub const LAST_WORDS: Duration = Duration::from_secs(2);
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(300);
 
 /// The input from the editor. `None` if it sends nothing more, or a signal asks for the end.
-pub type Input = Result<Option<Frame>, Malformed>;
+pub type Input = Result<Option<Frame>, Error>;
 
 /// The editor's end of the connection.
 #[derive(Debug)]
@@ -31,6 +33,10 @@ pub struct Transport {
 
 /// Connects standard input and output.
 pub fn stdio() -> anyhow::Result<Transport> {
+    let guard = PipeGuard::start().unwrap_or_else(|error| {
+        tracing::warn!(%error, "nobody notices if another program opens the connection");
+        PipeGuard::default()
+    });
     pillion_system::stdio::widen_input();
     // A bound, so that an editor that sends faster than it is read fills its own pipe.
     let (input_sender, input) = bounded(16);
@@ -51,7 +57,7 @@ pub fn stdio() -> anyhow::Result<Transport> {
     }
     let no_thread = "cannot start a thread";
     let read_all = move || {
-        read(&input_sender);
+        read(&input_sender, guard);
         drop(reading);
     };
     spawn("reader", read_all).context(no_thread)?;
@@ -77,10 +83,14 @@ impl Transport {
     }
 }
 
-fn read(input: &Sender<Input>) {
+fn read(input: &Sender<Input>, mut guard: PipeGuard) {
     let mut stdin = io::stdin().lock();
     loop {
-        let read = framing::read(&mut stdin);
+        let read = match framing::read(&mut stdin) {
+            // Who writes there has opened it before.
+            _ if guard.is_opened() => Err(Error::Opened),
+            read => read.map_err(Error::from),
+        };
         let is_last = !matches!(read, Ok(Some(_)));
         if input.send(read).is_err() || is_last {
             return;

@@ -16,6 +16,62 @@ pub fn widen_input() {
     let _ = rustix::pipe::fcntl_setpipe_size(std::io::stdin(), WIDE);
 }
 
+/// Notices that another program opens the pipes of standard input and output, as each of the same user can through `/proc`
+/// on Linux: what comes over them may be its from then on.
+#[derive(Debug, Default)]
+pub struct PipeGuard {
+    #[cfg(target_os = "linux")]
+    opened: Option<std::os::fd::OwnedFd>,
+    #[cfg(target_os = "linux")]
+    was_opened: bool,
+}
+
+impl PipeGuard {
+    /// Begins to look. A socket in the place of a pipe cannot be opened, and is not looked at; nor is anything on other systems.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn start() -> std::io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+            use rustix::fs::{FileType, fstat};
+
+            let is_pipe = |stream: std::os::fd::BorrowedFd<'_>| {
+                fstat(stream).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_fifo())
+            };
+            let events = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+            for (is_pipe, path) in [
+                (is_pipe(std::io::stdin().as_fd()), "/proc/self/fd/0"),
+                (is_pipe(std::io::stdout().as_fd()), "/proc/self/fd/1"),
+            ] {
+                if is_pipe {
+                    add_watch(&events, path, WatchFlags::OPEN)?;
+                }
+            }
+            Ok(Self {
+                opened: Some(events),
+                was_opened: false,
+            })
+        }
+        #[cfg(not(target_os = "linux"))]
+        Ok(Self::default())
+    }
+
+    /// Returns true if another program has opened one of them since.
+    pub fn is_opened(&mut self) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            let mut event = [0; 64];
+            let has_event = |events| rustix::io::read(events, &mut event).is_ok();
+            self.was_opened = self.was_opened || self.opened.as_ref().is_some_and(has_event);
+            self.was_opened
+        }
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+}
+
 /// Returns true if the reader of what is written there is gone; if that is unknown, it is not.
 #[cfg(unix)]
 pub fn is_reader_gone(out: impl AsFd) -> bool {

@@ -45,6 +45,9 @@ fn refused(error: Error) -> anyhow::Error {
         Error::ExitWithoutShutdown => failure
             .hint("Nothing is lost: pending diffs were rejected.")
             .into(),
+        Error::Opened => failure
+            .hint("Decide in `pillion`, or start the editor anew. An agent's command may have done this.")
+            .into(),
         Error::Malformed(cause) => anyhow::Error::new(cause)
             .context(failure.hint("This command is for editors: start it from one, or see --log.")),
     }

@@ -1,5 +1,7 @@
 //! However the editor ends, its files go and what is pending is rejected (C5.7, C6.2).
 
+#[cfg(target_os = "linux")]
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -147,6 +149,30 @@ fn the_end_of_the_editor_s_process_while_another_holds_its_pipes() {
     assert_eq!(pending.expect_end(0), "");
 }
 
+/// An agent's shell can: nothing that it writes there decides.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_opens_the_editors_connection() {
+    for stream in [0, 1] {
+        let mut pending = Pending::plugin();
+        let pipe = format!("/proc/{}/fd/{stream}", pending.editor.child.id());
+        let mut pipe = OpenOptions::new().write(true).open(pipe).unwrap();
+        let seen = json!({"drawnMs": 5000, "typed": true, "hunks": [0]});
+        let decision = json!({"id": 1, "revision": 1, "decision": "accept", "seen": seen});
+        let method = "pillion/decide";
+        if stream == 0 {
+            let request = json!({"jsonrpc": "2.0", "id": 9, "method": method, "params": decision});
+            write(&mut pipe, &request);
+        } else {
+            // What the editor shows may be that program's by then.
+            pending.editor.ask(method, decision);
+        }
+        let errors = pending.expect_end(1);
+        let said = "error: another program has opened the editor's connection to Pillion";
+        assert!(errors.starts_with(said), "{errors}");
+    }
+}
+
 /// An editor that started us from a shell, which is our parent and can be killed.
 fn below_a_shell(sandbox: &Sandbox) -> Editor {
     let script = "exec 3<&0; \"$0\" lsp <&3 & wait";
@@ -210,7 +236,7 @@ fn deaf(sandbox: &Sandbox) -> (Child, ChildStdin, PathBuf) {
     (child, input, found)
 }
 
-fn write(input: &mut ChildStdin, message: &Value) {
+fn write(input: &mut impl Write, message: &Value) {
     let body = message.to_string();
     write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
 }
