@@ -345,7 +345,8 @@ With a prefix argument, it is the one with this ID."
 (defun pillion-diff--begin (diff params)
   "What is in the buffer of DIFF is the proposal in PARAMS."
   (pillion-proposal-begin diff (plist-get params :hunks))
-  (pillion-seen-begin diff (plist-get params :hunks)))
+  (setf (pillion-diff-told diff) (plist-get params :hunks))
+  (pillion-seen-begin diff))
 
 (defun pillion-diff--replace (diff params)
   "Show the newer proposal in PARAMS in the view of DIFF."

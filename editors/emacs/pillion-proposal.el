@@ -26,7 +26,7 @@
   ;; Its buffers, what differs between them, and of which state of the text that is true.
   buffer original-buffer hunks compared refresh-timer
   ;; Which revision was drawn, and since when; the overlays of the hunks with which it came.
-  (seen-revision 0) (seen-since 0.0) parts
+  (seen-revision 0) (seen-since 0.0) told parts
   ;; How many of these were on the screen, nil until the first look.
   seen-count
   ;; Whether the program is ruling about a decision.  What the person had not saved when that was

@@ -224,9 +224,8 @@ Where the original is in no window, its lines cannot be."
                 (get-buffer-window (overlay-buffer removed) t))
            removed))))
 
-(defun pillion-seen-begin (diff told)
-  "Nothing of the proposal of DIFF was on the screen yet.
-Its hunks are TOLD by the program."
+(defun pillion-seen-begin (diff)
+  "Nothing of the proposal of DIFF was on the screen yet."
   (let* ((buffer (pillion-diff-buffer diff))
          (original (pillion-diff-original-buffer diff))
          (hunks (pillion-diff-hunks diff))
@@ -253,7 +252,7 @@ Its hunks are TOLD by the program."
                          (overlay-put overlay 'pillion-removed
                                       (pillion-seen--removed original hunk old))
                          overlay))
-                     hunks old new told))))
+                     hunks old new (pillion-diff-told diff)))))
 
 (defun pillion-seen-forget (diff)
   "Forget what was seen of DIFF: it has another revision now."

@@ -187,6 +187,7 @@ impl Person {
     #[track_caller]
     pub fn wait_gone(&self) {
         self.wait("no view left", |editor| !editor.has_views());
+        self.editor.assert_no_errors();
     }
 
     /// The person, who is in the view, reads that nobody has decided, and closes it.

@@ -1,7 +1,10 @@
 //! Quitting and closing throw nothing away without a word.
 
+use std::thread::sleep;
+
 use pillion_testkit::client::Update;
 use pillion_testkit::{NvimVersion, each_neovim};
+use pillion_view::LOOK;
 use serde_json::{Value, json};
 
 use crate::diff::Review;
@@ -127,6 +130,23 @@ fn qa_with_a_pending_diff_says_so_and_stays(version: NvimVersion) {
             path: review.path()
         }
     );
+}
+
+/// While the second key is awaited, Neovim hears of no proposal.
+#[each_neovim]
+fn the_last_window_stays_for_what_came_between_two_keys(version: NvimVersion) {
+    for [first, second] in [["Z", "Z"], ["Z", "Q"], ["<C-w>", "q"]] {
+        let mut review = Review::new(version);
+        review.world.nvim.input(first);
+        review.begin(PROPOSED);
+        // Nothing tells when it has reached Neovim, which does not look.
+        sleep(LOOK);
+        review.type_until(
+            second,
+            "vim.fn.tabpagenr('$') == 2 and vim.fn.bufname():find('^pillion://') ~= nil",
+        );
+        review.is_pending(second);
+    }
 }
 
 #[each_neovim]

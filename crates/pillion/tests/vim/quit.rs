@@ -100,6 +100,23 @@ fn the_last_window_stays_while_a_proposal_waits(version: VimVersion) {
     ));
 }
 
+/// Vim shows the first proposal's buffer before there ever was a view.
+#[each_vim]
+fn the_first_proposal_keeps_vim_too(version: VimVersion) {
+    for keys in ["<Esc>ZZ", "<Esc>ZQ", "<Esc><C-w>q"] {
+        let mut review = Review::new(version);
+        review.waits_in_one_window();
+        review.says_what_waits(keys);
+        review
+            .vim()
+            .wait_until("a view", "bufname() =~ '^pillion://'");
+        review.look();
+        review.vim().input(":w<CR>");
+        review.is_accepted(PROPOSED);
+        review.vim().assert_no_errors();
+    }
+}
+
 #[each_vim]
 fn wqa_writes_what_can_be_written(version: VimVersion) {
     let mut review = Review::with(version, "set hidden");

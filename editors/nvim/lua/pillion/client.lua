@@ -359,6 +359,22 @@ vim.api.nvim_create_autocmd({ "CmdlineLeave", "ExitPre" }, {
     end
   end,
 })
+vim.api.nvim_create_autocmd("ExitPre", {
+  group = group,
+  desc = "Stay for a proposal that waits",
+  callback = function()
+    local function has_diffs()
+      return package.loaded["pillion.diff"] and not require("pillion.diff.pending").is_empty()
+    end
+    -- While the second key of `ZZ` is awaited, Neovim hears nothing: what has come by then is heard now.
+    if phase == "running" then
+      vim.wait(20, has_diffs, 1)
+    end
+    if has_diffs() then
+      require("pillion.diff").on_exit()
+    end
+  end,
+})
 vim.api.nvim_create_autocmd("VimLeavePre", { group = group, desc = "End Pillion", callback = leave })
 vim.api.nvim_create_autocmd("UIEnter", {
   group = group,

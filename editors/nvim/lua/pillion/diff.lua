@@ -219,6 +219,11 @@ function M.open(params, has_waited)
   return true
 end
 
+--- Neovim is about to end.
+function M.on_exit()
+  quit.on_exit(pending)
+end
+
 --- Answers with the text in the view of a revision (`pillion/diffText`).
 function M.text(params)
   local diff = pending.get(params.id)

@@ -116,18 +116,29 @@ local function is_last_window()
   return #wins == 1
 end
 
+--- Neovim is about to end: by a map, by a script, by `:restart`, by the last window. A proposal in that one is closed with it.
+function M.on_exit(pending)
+  pending.finish()
+  local win, here = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
+  for _, diff in ipairs(pending.sorted()) do
+    if not is_last_window() or diff.right ~= here then
+      mark(diff)
+    end
+  end
+  say_what_waits(pending)
+  if pending.of_buffer(here) then
+    return
+  end
+  -- Neovim asks for Enter, about a buffer that nobody knows, and shows that in this window.
+  vim.api.nvim_feedkeys(vim.keycode("<Cmd><CR>"), "nit", false)
+  vim.schedule(function()
+    if vim.api.nvim_win_is_valid(win) and pending.of_buffer(vim.api.nvim_win_get_buf(win)) then
+      vim.api.nvim_win_set_buf(win, here)
+    end
+  end)
+end
+
 function M.attach(group, pending)
-  vim.api.nvim_create_autocmd("ExitPre", {
-    group = group,
-    callback = function()
-      pending.finish()
-      -- All is quit: by a map, by a script, by `:restart`. The proposal in front is not closed by that.
-      if not is_last_window() then
-        vim.tbl_map(mark, pending.sorted())
-      end
-      say_what_waits(pending)
-    end,
-  })
   vim.api.nvim_create_autocmd("QuitPre", {
     group = group,
     callback = function(event)

@@ -6,12 +6,13 @@ vim9script
 # What has not been on the screen has this property. It goes with the text when the person takes it out; its number is
 # that of the hunk.
 const UNSEEN = 'PillionUnseen'
+# What asks for a type that is not there fails, and a proposal may be in sight before it is shown, see `quit.vim`.
+if empty(prop_type_get(UNSEEN))
+  prop_type_add(UNSEEN, {})
+endif
 
 # The proposal's text was put into its buffer: nobody has seen any of its hunks.
 export def Begin(diff: dict<any>)
-  if empty(prop_type_get(UNSEEN))
-    prop_type_add(UNSEEN, {})
-  endif
   prop_remove({type: UNSEEN, bufnr: diff.right, all: true})
   const count = getbufinfo(diff.right)[0].linecount
   for at in range(len(diff.hunks))
