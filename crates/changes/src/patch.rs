@@ -14,17 +14,10 @@ const LINK: u32 = 0o120_000;
 
 /// A change of a file as a patch. What git cannot know of a mode stands in a line with `# ` before it.
 pub fn of(store: &Store, path: &Path, before: &FileState, after: &FileState) -> Vec<u8> {
-    use FileState::{Absent, File, Link};
-    let is_exchanged = matches!(
-        (before, after),
-        (File { .. }, Link { .. }) | (Link { .. }, File { .. })
-    );
-    if is_exchanged {
-        let gone = of(store, path, before, &Absent);
-        return [gone, of(store, path, &Absent, after)].concat();
-    }
     let comment = match (before.mode(), after.mode()) {
-        (Some(old), Some(new)) if old != new => format!("# mode {old:o} → {new:o}\n"),
+        (Some(old), Some(new)) if old != new && !is_exchanged([mode(before), mode(after)]) => {
+            format!("# mode {old:o} → {new:o}\n")
+        }
         _ => String::new(),
     };
     let texts = store.texts_of(before, after);
@@ -40,6 +33,15 @@ pub(crate) fn written(
     modes: [Option<u32>; 2],
     texts: Option<(&Text, &Text)>,
 ) -> Vec<u8> {
+    if let [Some(_), Some(_)] = modes
+        && is_exchanged(modes)
+    {
+        let empty = Text::new("");
+        let gone = texts.map(|(before, _)| (before, &empty));
+        let gone = written(path, [modes[0], None], gone);
+        let come = texts.map(|(_, after)| (&empty, after));
+        return [gone, written(path, [None, modes[1]], come)].concat();
+    }
     let [a, b] = ["a/", "b/"].map(|side| quoted(side, path.as_os_str()));
     let mut patch_of = Vec::new();
     let mut line = |text: &[&[u8]]| {
@@ -82,6 +84,11 @@ pub(crate) fn written(
         }
     }
     patch_of
+}
+
+/// Returns true if a link stands in the place of a file, or a file in that of a link.
+fn is_exchanged(modes: [Option<u32>; 2]) -> bool {
+    (modes[0] == Some(LINK)) != (modes[1] == Some(LINK))
 }
 
 /// The mode of a file as git knows it.

@@ -120,6 +120,7 @@ pub fn stage(
     let (git, indexed) = Git::that_knows(&change.path)?;
     let (mode, is_new) = (patch::mode(to), from.is_absent());
     let is_mode_kept = patch::mode(from) == mode;
+    let mode = mode.map(|mode| git.mode(mode, &indexed));
     let (before, left) = what_stays(store, judged, from, to)?;
     let (before, left) = match lines {
         None => (before, left),
@@ -306,6 +307,18 @@ impl Git {
         }
         let text = run(&self.top, &["cat-file", "blob", object], None, b"")?;
         Ok(Some((mode, Text::new(text))))
+    }
+
+    /// The mode that git would add of a file, which may pass over who may run it.
+    fn mode(&self, mode: u32, indexed: &Indexed) -> u32 {
+        let asked = ["config", "--type=bool", "--get", "core.fileMode"];
+        let is_passed_over = run(&self.top, &asked, None, b"").is_ok_and(|it| it == b"false\n");
+        let files = [0o100_644, 0o100_755];
+        let known = indexed.as_ref().map_or(files[0], |(known, _)| *known);
+        match is_passed_over && files.contains(&mode) && files.contains(&known) {
+            true => known,
+            false => mode,
+        }
     }
 
     fn is_committed(&self) -> bool {

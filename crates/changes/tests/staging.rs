@@ -326,6 +326,16 @@ fn the_index_is_as_if_git_had_added_the_file() {
             "seq 9 > a",
             "ln -s '$Id: 4567 $' l",
         ),
+        (
+            "git config core.fileMode false",
+            "seq 9 > a",
+            "chmod +x a; echo 10 >> a; cp a n",
+        ),
+        (
+            "true",
+            "seq 9 > a; ln -s a l",
+            "ln -sf l a; rm l; seq 3 > l",
+        ),
         // A folder becomes a repository of its own.
         (
             "true",
