@@ -117,6 +117,7 @@ def Remember(text: string)
     redraw
     echomsg line
   endfor
+  redraw
   echo latest
   &shortmess = shortmess
 enddef
