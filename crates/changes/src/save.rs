@@ -239,12 +239,12 @@ impl Original {
     /// it cannot be put there, as over a file that is mounted, as containers have them.
     fn put(&self, new: NamedTempFile, seen: &Seen) -> Result<bool, SaveError> {
         let new = new.into_temp_path();
-        if swap(&new, &self.target).is_err() {
+        match swap(&new, &self.target) {
             // Not every file system has that: then what is written there in this moment is lost.
-            return Ok(new.persist(&self.target).is_ok());
-        }
-        if seen.is_still_at(&new) {
-            return Ok(true);
+            Err(_) => return Ok(new.persist(&self.target).is_ok()),
+            Ok(Swapped::Replaced) => return Ok(true),
+            Ok(Swapped::Both) if seen.is_still_at(&new) => return Ok(true),
+            Ok(Swapped::Both) => {}
         }
         swap(&new, &self.target).map_err(|error| self.failed(error))?;
         Err(SaveError::Changed(self.shown.clone()))
@@ -342,16 +342,57 @@ pub fn in_place(target: &Path, copy: &Path) -> String {
     )
 }
 
+/// What has become of two names.
+pub(crate) enum Swapped {
+    /// Both lead to what the other one led to.
+    Both,
+    /// The file system knows only one way to rename: the second leads to what the first one led to, which is gone.
+    Replaced,
+}
+
 /// What two names lead to changes places at once.
+pub(crate) fn swap(one: &Path, other: &Path) -> io::Result<Swapped> {
+    exchange(one, other)?;
+    Ok(match one.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Swapped::Replaced,
+        _ => Swapped::Both,
+    })
+}
+
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-pub(crate) fn swap(one: &Path, other: &Path) -> io::Result<()> {
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
+    #[cfg(test)]
+    if plain_renames::are_all() {
+        return fs::rename(one, other);
+    }
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub(crate) fn swap(_one: &Path, _other: &Path) -> io::Result<()> {
+fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+/// A file system without exchanges that does not say so, as a test plays it.
+#[cfg(all(test, any(target_os = "linux", target_os = "macos")))]
+pub(crate) mod plain_renames {
+    use std::cell::Cell;
+
+    thread_local! {
+        static ALL: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub(crate) fn are_all() -> bool {
+        ALL.get()
+    }
+
+    pub(crate) fn during<T>(work: impl FnOnce() -> T) -> T {
+        ALL.set(true);
+        let done = work();
+        ALL.set(false);
+        done
+    }
 }
 
 /// Returns true if the file has this very text.
@@ -705,6 +746,19 @@ mod tests {
                 assert!(!folder.join("not there").exists());
             }
         }
+    }
+
+    /// Whoever is told that it was not written would not keep that it was.
+    #[test]
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    fn what_replaces_a_file_where_none_can_be_exchanged_is_written() {
+        let (_folder, folder) = folder();
+        let file = folder.join("file");
+        fs::write(&file, "old").unwrap();
+        let original = Original::look(&file).unwrap();
+        plain_renames::during(|| original.replace(None, b"new", |_| {})).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(names(&folder), ["file"]);
     }
 
     #[test]

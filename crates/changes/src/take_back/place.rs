@@ -10,7 +10,7 @@ use pillion_text::fingerprint;
 use super::TakeBackError;
 use super::beneath::Beneath;
 use crate::leftovers;
-use crate::save::{Original, SaveError, shared_at, swap};
+use crate::save::{Original, SaveError, Swapped, shared_at, swap};
 use crate::scan::{Stat, is_absence};
 use crate::state::{FileState, FolderMode, Stage};
 use crate::store::{MAX_KEPT, Store, StoreError};
@@ -244,18 +244,19 @@ fn exchange(
         }
         _ => leftovers::unfinished_link(folder, |path| symlink(bytes, path)).map_err(replace())?,
     };
-    if swap(&new, at).is_ok() {
-        if now.is_at(&new) {
-            return Ok(());
-        }
-        swap(&new, at).map_err(failed("restore", path))?;
-        return Err(TakeBackError::Changed(path.to_owned()));
-    }
-    // Not every file system has that: then whatever is written there between these two is lost.
+    // Not every file system has that: then whatever is written there between the two is lost.
     if !now.is_at(at) {
         return Err(TakeBackError::Changed(path.to_owned()));
     }
-    fs::rename(&new, at).map_err(replace())?;
+    match swap(&new, at) {
+        Ok(Swapped::Both) if now.is_at(&new) => return Ok(()),
+        Ok(Swapped::Both) => {
+            swap(&new, at).map_err(failed("restore", path))?;
+            return Err(TakeBackError::Changed(path.to_owned()));
+        }
+        Ok(Swapped::Replaced) => {}
+        Err(_) => fs::rename(&new, at).map_err(replace())?,
+    }
     // It is there no more.
     let _ = new.keep();
     Ok(())
@@ -334,4 +335,39 @@ fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
 
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("/"))
+}
+
+#[cfg(test)]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod tests {
+    use super::*;
+    use crate::save::plain_renames;
+    use crate::state::Hash;
+
+    #[test]
+    fn a_link_takes_the_place_of_a_file_where_none_can_be_exchanged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "old").unwrap();
+        let now = Now {
+            state: FileState::File {
+                mode: 0o644,
+                size: 3,
+                text: Some(Hash::of(b"old")),
+            },
+            bytes: b"old".to_vec(),
+            torn: None,
+        };
+        let link = FileState::Link {
+            text: Some(Hash::of(b"to")),
+        };
+        plain_renames::during(|| exchange(&path, &path, &now, &link, b"to")).unwrap();
+        assert_eq!(fs::read_link(&path).unwrap(), Path::new("to"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        // What was written meanwhile is not replaced.
+        let file = now.state.clone();
+        let changed = plain_renames::during(|| exchange(&path, &path, &now, &file, b"new"));
+        assert!(matches!(changed, Err(TakeBackError::Changed(_))));
+        assert_eq!(fs::read_link(&path).unwrap(), Path::new("to"));
+    }
 }
