@@ -8,6 +8,7 @@ mod found;
 mod journal;
 mod left_behind;
 mod session;
+mod spans;
 mod tally;
 mod tidy;
 
@@ -31,6 +32,7 @@ use journal::Journal;
 pub use journal::{Decision, Offer};
 pub use session::Call;
 use session::{Session, Shell};
+pub use spans::Spans;
 pub use tally::Tally;
 
 /// More calls of one agent are not told apart.
@@ -103,9 +105,12 @@ pub struct Recorder {
     sessions: HashMap<u64, Session>,
     /// The turns that have ended and could not be written until now, each in a session of its own, with if their end is news.
     unwritten: Vec<(Session, bool)>,
+    /// True while it is found what has changed since another process has watched.
+    is_taking_over: bool,
     /// The folders that nobody can read since these turns: what is in them is compared as theirs once somebody can.
     closed: Vec<(PathBuf, u64)>,
     count: u64,
+    spans: Spans,
     /// Turns that have ended, as they were read.
     ended: HashMap<u64, Turn>,
     /// The numbers of changes of a turn when the turn was written last.
@@ -160,8 +165,10 @@ impl Recorder {
             tables: Vec::new(),
             sessions: HashMap::new(),
             unwritten: Vec::new(),
+            is_taking_over: false,
             closed: Vec::new(),
             count: 0,
+            spans: Spans::default(),
             ended: HashMap::new(),
             counted: HashMap::new(),
             judged: HashMap::new(),
@@ -224,6 +231,7 @@ impl Recorder {
     /// Looks at all files for the first time, so that the first turn need not wait for that.
     pub fn prepare(&mut self) {
         self.look(Extent::Told);
+        self.tables.iter_mut().for_each(Table::write_log);
     }
 
     /// An agent begins a turn: everything is as it is before the agent changes anything.
@@ -232,6 +240,8 @@ impl Recorder {
     /// When the store cannot be written. Then the turn goes on in memory until it can be.
     pub fn begin(&mut self, session: u64, agent: &str, prompt: &str) -> Result<u64, StoreError> {
         self.sessions.entry(session).or_default();
+        self.spans
+            .retain(|session, id| self.call(session, id).is_some());
         if self.watch.is_none() {
             // What happens from this look on is told, so that the first call needs no other one.
             self.watch_folders();
@@ -310,7 +320,7 @@ impl Recorder {
                 Ok(())
             }
         };
-        let (heard, asked) = (self.heard(), self.asked());
+        let (heard, asked, id) = (self.heard(), self.asked(), call.id.clone());
         if let Some(session) = self.sessions.get_mut(&session) {
             session.heard = heard;
             if call.path.is_none() {
@@ -320,7 +330,9 @@ impl Recorder {
                 session.calls.push(call);
             }
         }
-        self.save().and(begun)
+        let saved = self.save().and(begun);
+        self.spans.began(session, &id);
+        saved
     }
 
     /// The coverage of this file, which has been looked at just now. Waits for the disk.
@@ -401,6 +413,7 @@ impl Recorder {
     ) -> Result<(), StoreError> {
         let heard = self.heard();
         let Some(known) = self.sessions.get_mut(&session) else {
+            self.spans.forget(session, id);
             return self.call_of_cut_off_ends();
         };
         known.heard = heard;
@@ -421,6 +434,7 @@ impl Recorder {
     /// What a call has changed is put down.
     fn call_ends(&mut self, session: u64, id: &str) -> Result<(), StoreError> {
         let asked = self.asked();
+        self.spans.forget(session, id);
         if let Some(session) = self.sessions.get_mut(&session) {
             session.shell_ends(id, asked);
             // Of two that are called the same, the other one runs.
@@ -625,6 +639,7 @@ impl Recorder {
 
     /// A call of this session did not wait until everything was as it was to be kept.
     pub fn ran_unrecorded(&mut self, session: u64) -> Result<(), StoreError> {
+        self.spans.began_before(session);
         if let Some(session) = self.sessions.get_mut(&session) {
             session.remark(&Remark::Unrecorded);
         }
@@ -645,6 +660,9 @@ impl Recorder {
             session.sums_up(&uncovered);
             session.write(&self.store)?;
         }
+        // Only now: what is known here is found by nobody else.
+        let tables = self.tables.iter_mut().chain([&mut self.outside]);
+        tables.for_each(Table::write_log);
         self.store.is_all_noted();
         self.remove_dropped();
         Ok(())

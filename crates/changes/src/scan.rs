@@ -153,6 +153,11 @@ impl Folder {
     }
 }
 
+/// The time when anything of the folder, or whatever else is at this path, was changed, since 1970. Waits for the disk.
+pub fn changed_at(path: &Path) -> Option<Duration> {
+    system(&path.symlink_metadata().ok()?).changed
+}
+
 /// Returns true if whatever is written from now on gets another time than this one.
 pub fn is_settled(at: SystemTime) -> bool {
     at.elapsed().is_ok_and(|age| age > STEP)

@@ -19,7 +19,7 @@ use crate::line_log::LineLog;
 use crate::parallel::in_parallel;
 use crate::remark::Remark;
 use crate::save::shared_at;
-use crate::scan::{ByFolder, Folder, Look, MAX_FILES, Scan, Stat, identity};
+use crate::scan::{ByFolder, Folder, Look, MAX_FILES, Scan, Stat, changed_at, identity};
 use crate::secrets::Secrets;
 use crate::state::{FileState, FolderMode, Hash};
 use crate::store::{MAX_TEXT, Source, Store};
@@ -32,6 +32,9 @@ const AGENTS_WAIT: Duration = Duration::from_secs(2);
 
 /// So many texts are copied at the same time.
 const COPIES: usize = 4;
+
+/// File systems may be so far behind with the time.
+const TICK: Duration = Duration::from_millis(10);
 
 /// Of more files with other names, it is not asked whether they were written by these.
 const MAX_LINKED: usize = 2_000;
@@ -135,6 +138,8 @@ pub struct Difference {
     pub before: FileState,
     /// As it is.
     pub after: FileState,
+    /// The time when it became so, since 1970, as far as the file and its folders tell.
+    pub made: Option<Duration>,
     /// The number of the file, if it is the same one with another text and has other names.
     pub shared: Option<u64>,
     /// True if it came as HEAD was moved.
@@ -155,6 +160,7 @@ impl Difference {
             path,
             before,
             after,
+            made: None,
             shared: None,
             is_by_head: false,
             is_lost: false,
@@ -387,12 +393,6 @@ impl Table {
 
     /// Looks at all files. The first time nothing differs. Waits for the disk.
     pub fn look(&mut self) -> Vec<Difference> {
-        let found = self.compare();
-        self.write_log();
-        found
-    }
-
-    fn compare(&mut self) -> Vec<Difference> {
         let now = SystemTime::now();
         self.identity = identity(&self.root);
         if !self.is_filled {
@@ -480,8 +480,10 @@ impl Table {
                 }));
             }
         }
+        let mut times = HashMap::new();
         for it in &mut differences {
             it.may_be_unstashed = may_be_unstashed;
+            it.made = self.made_at(&it.path, &former, &mut times);
         }
         for moved in moves {
             let (mut has_any, mut has_lost) = (false, false);
@@ -567,12 +569,38 @@ impl Table {
 
     /// Looks at one file, which need not lie in the folder. Waits for the disk.
     pub fn look_at(&mut self, path: &Path) -> Option<Difference> {
-        let found = self.compare_one(path);
-        self.write_log();
-        found
+        let mut found = self.difference(path)?;
+        found.made = self.made_at(path, &self.last, &mut HashMap::new());
+        Some(found)
     }
 
-    fn compare_one(&mut self, path: &Path) -> Option<Difference> {
+    /// When what is at this path, or is there no more, came to be so since the scan before; none if nothing tells. What is moved with its folder
+    /// has the time that it had, and the folder a later one. Each folder that is `known` is asked once.
+    fn made_at(
+        &self,
+        path: &Path,
+        before: &LastScan,
+        known: &mut HashMap<PathBuf, Option<Duration>>,
+    ) -> Option<Duration> {
+        let is_since = |made: &Duration| *made + TICK >= before.at;
+        let mut of = |folder: &Path| {
+            let known = known.entry(folder.to_owned());
+            *known.or_insert_with(|| changed_at(folder))
+        };
+        let around = { path.ancestors().skip(1) }.take_while(|it| it.starts_with(&self.root));
+        let Some(file) = self.files.get(path) else {
+            return { around }.find_map(of).filter(is_since);
+        };
+        let folders = &self.last.found.folders;
+        let is_new = |it: &&Path| {
+            let was = before.found.folders.get(*it);
+            was.is_none_or(|was| folders.get(*it).is_none_or(|is| is.is_other(*was)))
+        };
+        let folders = around.filter(is_new).filter_map(&mut of);
+        Some(folders.fold(file.stat.changed, Duration::max)).filter(is_since)
+    }
+
+    fn difference(&mut self, path: &Path) -> Option<Difference> {
         let now = SystemTime::now();
         if self.files.get(path).is_none() && version_control::holds(&self.root, path) {
             return None;
@@ -708,8 +736,9 @@ impl Table {
         }
     }
 
-    /// Keeps in the store what is known by now. Without it, nothing is known of what changes once this process has been killed.
-    fn write_log(&mut self) {
+    /// Keeps in the store what is known by now, once the changes are kept that were found with it: whoever takes over from this process, if
+    /// that is killed, finds what has changed since.
+    pub fn write_log(&mut self) {
         let mut log = std::mem::take(&mut self.log);
         let (me, root) = (process::id(), &self.root);
         let written = log.write(self.files.len(), |news| match news {
@@ -761,8 +790,14 @@ impl Table {
         self.is_filled = true;
         self.tracked = tracked_folders(&self.root);
         self.secrets = Secrets::of(&self.root);
-        self.store.remove_table(watcher, &self.root);
+        // This process may be killed before it has looked.
+        self.write_log();
         true
+    }
+
+    /// The changes since another process has watched are kept, and what that knew is of no use any more.
+    pub fn has_taken_over(&self, watcher: u32) {
+        self.store.remove_table(watcher, &self.root);
     }
 
     /// Nobody needs to know later what changes from now on.

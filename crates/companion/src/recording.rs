@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
+use pillion_changes::recorder::{Call, Coverage, Decision, Glance, Spans};
 use pillion_changes::{FileState, Offer, Recorder, Store, StoreError, Tally, Turn};
 use pillion_discovery::{CompanionState, Environment, real_path};
 use pillion_protocol::Proposer;
@@ -70,7 +70,7 @@ impl Job {
 
 /// The way to the recorder.
 pub(crate) struct Recording {
-    worker: Option<Worker<Job>>,
+    worker: Option<(Worker<Job>, Spans)>,
     events: Events,
     sessions: HashMap<SessionId, u64>,
     count: u64,
@@ -329,6 +329,7 @@ impl Recording {
     /// A call has run.
     pub(crate) fn after(&mut self, session: &SessionId, id: String) {
         let (session, accepted) = (self.number(session), self.accepted_texts.until_now());
+        self.call_ended(session, &id);
         self.order(move |recorder| {
             recorder.goes_on_from_accepted(session, &id, |path| {
                 accepted.of(path).first()?.gone_on_from(path)
@@ -340,6 +341,7 @@ impl Recording {
     /// A call has failed, as [`after`](Self::after).
     pub(crate) fn failed(&mut self, session: &SessionId, id: String) {
         let (session, accepted) = (self.number(session), self.accepted_texts.until_now());
+        self.call_ended(session, &id);
         self.order(move |recorder| {
             recorder.failed(session, &id, |path| {
                 accepted.of(path).first().inspect(|it| it.call_failed(path));
@@ -495,7 +497,7 @@ impl Recording {
         let is_stuck = self.is_stuck.load(Ordering::Relaxed);
         match self.worker.as_ref().filter(|_| !is_stuck) {
             None => drop(done.send(!is_stuck)),
-            Some(worker) => worker.order(Job::new(true, |recorder| {
+            Some((worker, _)) => worker.order(Job::new(true, |recorder| {
                 let caught_up = recorder.catch_up();
                 // A command that does not wait any more needs no answer.
                 let _ = done.send(true);
@@ -529,8 +531,15 @@ impl Recording {
             .or_insert(self.count)
     }
 
+    /// A call has ended at this moment, whatever is still to be done before it is looked at.
+    fn call_ended(&self, session: u64, call: &str) {
+        if let Some((_, spans)) = &self.worker {
+            spans.ended(session, call);
+        }
+    }
+
     fn order(&self, job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static) {
-        if let Some(worker) = &self.worker {
+        if let Some((worker, _)) = &self.worker {
             worker.order(Job::new(true, job));
         }
     }
@@ -549,7 +558,7 @@ impl Recording {
         bytes: usize,
         job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static,
     ) {
-        let Some(worker) = &self.worker else {
+        let Some((worker, _)) = &self.worker else {
             return;
         };
         let waiting = Arc::clone(&self.waiting);
@@ -572,7 +581,7 @@ impl Recording {
         job: impl FnOnce(&mut Recorder) -> Result<Coverage, StoreError> + Send + 'static,
         resume: impl FnOnce(Coverage) -> Event + Send + 'static,
     ) {
-        let Some(worker) = &self.worker else {
+        let Some((worker, _)) = &self.worker else {
             let _ = self.events.send(resume(Coverage::NotKept));
             return;
         };
@@ -646,10 +655,10 @@ fn open(
     events: Events,
     is_contradicted: Arc<AtomicBool>,
     accepted_texts: AcceptedTexts,
-) -> Result<Worker<Job>, String> {
+) -> Result<(Worker<Job>, Spans), String> {
     let store = Store::of(environment).map_err(|error| error.to_string())?;
     let mut recorder = Recorder::new(store.clone(), roots, own_folders(environment));
-    let stirred = events.clone();
+    let (spans, stirred) = (recorder.spans(), events.clone());
     recorder.on_stir(move || {
         let _ = stirred.send(Event::Stirred);
     });
@@ -684,5 +693,8 @@ fn open(
             let _ = events.send(Event::Kept(kept));
         }
     };
-    Worker::start("changes", GRACE, perform).map_err(|error| error.to_string())
+    let worker = Worker::start("changes", GRACE, perform);
+    worker
+        .map(|it| (it, spans))
+        .map_err(|error| error.to_string())
 }

@@ -56,10 +56,17 @@ impl Recorder {
             session.is_ending = running.is_empty();
             self.sessions.insert(number, session);
         }
+        self.is_taking_over = true;
         self.look(Extent::All);
+        self.is_taking_over = false;
         self.close_cut_off_if(|it| it.is_ending);
-        // What fails is told as a problem.
-        let _ = self.save();
+        // What fails is told as a problem, and taken over by the next one.
+        if self.save().is_ok() {
+            for (watcher, root) in known {
+                let tables = self.tables.iter().filter(|it| it.root() == root);
+                tables.for_each(|it| it.has_taken_over(watcher));
+            }
+        }
     }
 
     /// A call has ended whose beginning another process has seen.
@@ -114,5 +121,89 @@ impl Recorder {
         let saved = self.save();
         self.sessions.clear();
         saved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+    use crate::recorder::Call;
+    use crate::store::Store;
+    use crate::turn::Author;
+
+    fn shell() -> Call {
+        Call {
+            id: "1".to_owned(),
+            tool: "Bash".to_owned(),
+            path: None,
+            subagent: None,
+        }
+    }
+
+    /// As if whoever wrote this turn had been another process, which is gone, and had known the folder so.
+    fn is_killed(store: &Store, turn: u64, root: &Path, table: &[u8]) {
+        let mut gone = Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let mut turn = store.turn(turn).unwrap();
+        turn.watcher = gone.id();
+        store.save(&turn).unwrap();
+        store.begin_table(turn.watcher, root, table).unwrap();
+        store.remove_table(process::id(), root);
+    }
+
+    /// Before what it has found is kept, between that and what it knows of the folder, and after both.
+    #[test]
+    fn what_is_found_as_somebody_is_killed_is_listed_once() {
+        for kept in [[false, false], [true, false], [true, true]] {
+            let (folder, store) = Store::temporary();
+            let root = folder.path().join("w");
+            fs::create_dir(&root).unwrap();
+            let roots = [root.clone()];
+            let mut recorder = Recorder::new(store.clone(), &roots, Vec::new());
+            let number = recorder.begin(1, "claude", "").unwrap();
+            recorder.before(1, "claude", shell()).unwrap();
+            let before = store.table(process::id(), &root).unwrap();
+            fs::write(root.join("a"), "new\n").unwrap();
+            let log = store.path().join(format!("turns/{number}/changes.jsonl"));
+            if !kept[0] {
+                // Nothing can be added to it.
+                drop(fs::remove_file(&log));
+                fs::create_dir(&log).unwrap();
+            }
+            assert_eq!(recorder.after(1, "1", |_| Vec::new()).is_ok(), kept[0]);
+            if !kept[0] {
+                fs::remove_dir(&log).unwrap();
+            }
+            let after = store.table(process::id(), &root).unwrap();
+            assert_eq!(
+                before == after,
+                !kept[0],
+                "a change that is not kept is known"
+            );
+            is_killed(
+                &store,
+                number,
+                &root,
+                if kept[1] { &after } else { &before },
+            );
+            drop(recorder);
+            let mut recorder = Recorder::new(store.clone(), &roots, Vec::new());
+            let changes = store.turn(number).unwrap().changes;
+            let found: Vec<_> = { changes.iter() }
+                .map(|it| (it.path.clone(), it.made, it.by.clone()))
+                .collect();
+            let by = match kept[0] {
+                true => Author::Tool("Bash".to_owned()),
+                false => Author::Unclear,
+            };
+            assert_eq!(found, [(root.join("a"), 0, by)], "{kept:?}");
+            // The next one has all of it.
+            recorder.ends(true).unwrap();
+            assert!(store.table(process::id(), &root).is_none(), "{kept:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use pillion_discovery::real_path;
 
@@ -23,7 +23,7 @@ impl Recorder {
             let Some(path) = remark.path() else {
                 continue;
             };
-            let author = self.author(path).map(|(session, _)| session);
+            let author = self.author(path, None).map(|(session, _)| session);
             let closed = self.closed.iter().position(|(it, _)| it == path);
             let closed = closed.map(|at| self.closed.remove(at).1);
             let number = match (closed, author) {
@@ -137,7 +137,8 @@ impl Recorder {
                 }
                 continue;
             }
-            let Some((session, by)) = self.author(&difference.path) else {
+            let made = self.made_at(&difference);
+            let Some((session, by)) = self.author(&difference.path, made) else {
                 continue;
             };
             let others = by_others.get_or_insert_with(|| self.written_by_others(session));
@@ -158,6 +159,11 @@ impl Recorder {
             if let Some((turn, change)) = number.zip(session.change(&difference.path)) {
                 let judged = judgements(&mut self.judged, turn, &self.store);
                 let judged = judged.and_then(|it| it.of(change.number));
+                let is_noted = change.after == difference.after && !change.has_taken_back(judged);
+                if self.is_taking_over && is_noted {
+                    // Who was killed has noted the change, but not that it knew the file so.
+                    continue;
+                }
                 change.passes_over(&difference.before, judged, &self.store);
                 change.goes_on_from(&difference.before, judged);
             }
@@ -183,11 +189,13 @@ impl Recorder {
             .collect()
     }
 
-    /// The session and the author of this file's change, by the calls that run; none if no turn goes on.
-    pub(super) fn author(&self, path: &Path) -> Option<(u64, Author)> {
+    /// The session and the author of this file's change, by the calls that ran when it was made; none if no turn goes on.
+    pub(super) fn author(&self, path: &Path, made: Option<Duration>) -> Option<(u64, Author)> {
         let running = || {
             let sessions = self.sessions.iter();
-            sessions.flat_map(|(id, it)| it.calls.iter().map(|call| (*id, call)))
+            sessions
+                .flat_map(|(id, it)| it.calls.iter().map(|call| (*id, call)))
+                .filter(|(id, call)| self.spans.may_have_made((*id, &call.id), made))
         };
         let tool = |(session, call): (u64, &Call)| (session, Author::Tool(call.tool.clone()));
         let exact = running().filter(|(_, call)| call.path.as_deref() == Some(path));
@@ -261,6 +269,7 @@ impl Recorder {
         };
         let written = Difference {
             after: between.clone(),
+            made: None,
             ..difference.clone()
         };
         self.found(vec![written]);
