@@ -39,6 +39,11 @@ const MAX_STEPS: usize = 50;
 /// The result for a change that was taken back before.
 const ALREADY: &str = "taken back already";
 
+/// The same, and the result for one that is taken back, where a person had accepted or kept a part of it before.
+const ALREADY_IN_PART: &str =
+    "taken back already, but for what you had accepted or kept of it: `--all` takes that back";
+const IN_PART: &str = "taken back, but for what you had accepted or kept of it";
+
 /// The result for a change that somebody else has taken out of the file: there is nothing to take back, and nothing to tell.
 const GONE: &str = "no longer in the file";
 
@@ -334,6 +339,7 @@ impl<'a> Deciding<'a> {
         Ok(match (act, done) {
             (Act::Keep, _) => self.kept(change).ok_or(ALREADY),
             (Act::TakeBack, Some(done)) => self.taken_back(change, done),
+            (Act::TakeBack, None) if self.has_decided_left(change) => Err(ALREADY_IN_PART),
             (Act::TakeBack, None) => Err(ALREADY),
             (Act::Undo, done) => Ok(self.undone(change, done.as_ref())?),
         })
@@ -383,7 +389,17 @@ impl<'a> Deciding<'a> {
             return Err(GONE);
         }
         self.tell_what_became(change, true, &done);
-        Ok(self.made(change, Judgement::TakenBack, Some(done)))
+        let made = self.made(change, Judgement::TakenBack, Some(done));
+        let is_in_part =
+            !self.takes_all && self.kept.has_decided_left(change, made.judged.as_ref());
+        let what = if is_in_part { IN_PART } else { made.what };
+        Ok(Made { what, ..made })
+    }
+
+    /// Returns true if a change is taken back, but for what the person had accepted or kept of it before.
+    fn has_decided_left(&self, change: &Change) -> bool {
+        self.kept
+            .has_decided_left(change, self.judged.of(change.number))
     }
 
     /// A person has saved a file. If all stands in it again that they had taken back of a change, by the undo of their editor,

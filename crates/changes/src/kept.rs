@@ -14,7 +14,7 @@ use crate::scan::Stat;
 use crate::secrets::Secrets;
 use crate::state::{FileState, Hash, Writing};
 use crate::store::{Held, Judgements, MAX_KEPT, MAX_TEXT, Shows, Store, StoreError};
-use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Turn, overlap};
+use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Judgement, Turn, overlap};
 
 /// A turn with what became of its changes.
 #[derive(Debug)]
@@ -83,6 +83,17 @@ impl Kept {
     /// The file as it was before a change, with all that a person has decided of it.
     pub fn first<'a>(&'a self, change: &'a Change) -> &'a FileState {
         self.first.get(&change.number).unwrap_or(&change.before)
+    }
+
+    /// Returns true if a change was taken back, but for what a person had accepted or kept of it before.
+    pub(crate) fn has_decided_left(&self, change: &Change, judged: Option<&Judged>) -> bool {
+        let is_all = |it: &Judged| {
+            it.former_of_text()
+                .is_some_and(|it| it.judgement == Judgement::TakenBack)
+        };
+        self.first.contains_key(&change.number)
+            && change.state(judged) == ChangeState::TakenBack
+            && !judged.is_some_and(is_all)
     }
 
     /// Those that were in one of these folders, or in a folder of theirs, oldest first, without what was decided about
@@ -276,6 +287,14 @@ impl Kept {
         fingerprint::hash(all.as_bytes())[..16].to_owned()
     }
 
+    /// What there is to say of the turn if nobody watches it any more, so that not all of it is known.
+    pub fn left(&self, store: &Store) -> Option<String> {
+        let (turn, agent) = (self.turn.number, self.agent());
+        store.is_left(&self.turn).then(|| format!(
+            "Pillion ended in turn {turn} of {agent}, and what has changed since is listed once an editor or a review is open here"
+        ))
+    }
+
     /// The number of changes that nobody has seen.
     pub fn unseen(&self) -> usize {
         let changes = self.turn.real_changes();
@@ -395,6 +414,9 @@ impl Kept {
         if change.is_by_head {
             place += ", as HEAD was moved";
         }
+        if self.has_decided_left(change, self.judged.of(change.number)) {
+            place += ", what you had accepted or kept of it stays";
+        }
         if change.is_mixed {
             place += ", includes changes of yours";
         }
@@ -414,12 +436,9 @@ impl Kept {
 /// What there is to say where nobody has anything to see in these turns. What a call that runs has changed is not known yet, and
 /// neither is what has changed since those who watched were killed.
 pub fn none_unseen(store: &Store, turns: &[Kept]) -> String {
-    let mut left = turns.iter().rev().filter(|it| store.is_left(&it.turn));
-    if let Some(kept) = left.next() {
-        let (turn, agent) = (kept.turn.number, kept.agent());
-        return format!(
-            "nothing unseen is known here: Pillion ended in turn {turn} of {agent}, and what has changed since is listed once an editor or a review is open here"
-        );
+    let mut left = turns.iter().rev().filter_map(|it| it.left(store));
+    if let Some(left) = left.next() {
+        return format!("nothing unseen is known here: {left}");
     }
     let at_work = turns.iter().rev().filter(|it| it.turn.goes_on());
     let mut running = at_work.filter_map(|it| Some((it.agent(), it.turn.running.last()?)));

@@ -313,6 +313,60 @@ fn with_all_of_a_turn_what_was_decided_of_a_change_is_taken_back_too() {
     assert_eq!(lab.text(), both);
 }
 
+/// What was made of it is taken back first, and it is said that the rest stays.
+#[test]
+fn what_was_decided_of_a_change_is_taken_back_after_what_was_made_of_it() {
+    const SHELL: Step = Shell("2\n", "EVIL\n");
+    for decided in [
+        &[Accepted("8\n", "NICE\n")][..],
+        &[Shell("8\n", "NICE\n"), Kept],
+        &[Deleted, Whole("2\n"), Kept],
+    ] {
+        let mut lab = Lab::new(Hooks);
+        decided.iter().for_each(|it| lab.step(*it));
+        let rest = lab.text();
+        lab.step(SHELL);
+        let both = lab.text();
+        let take_back = |lab: &Lab, takes_all: bool, name: &str| {
+            let kept = lab.kept();
+            let mut deciding = Deciding::new(&lab.store, &kept);
+            if takes_all {
+                deciding.take_all();
+            }
+            let mut said = Vec::new();
+            let decided = |it: pillion_changes::Decided| said.push(it.result.unwrap());
+            let names = [name.parse().unwrap()];
+            deciding.all(Act::TakeBack, &names, decided).unwrap();
+            let [said] = &*said else {
+                panic!("{said:?}");
+            };
+            (*said, lab.text())
+        };
+        let part = "taken back, but for what you had accepted or kept of it";
+        assert_eq!(take_back(&lab, false, "1"), (part, rest.clone()));
+        let already = "taken back already, but for what you had accepted or kept of it: `--all` takes that back";
+        for name in ["1", "1.1"] {
+            assert_eq!(take_back(&lab, false, name), (already, rest.clone()));
+        }
+        let place = |lab: &Lab| {
+            let kept = lab.kept();
+            kept.place(&kept.turn.changes[0])
+        };
+        let stays = ", what you had accepted or kept of it stays";
+        assert!(place(&lab).ends_with(stays), "{}", place(&lab));
+        assert_eq!(
+            take_back(&lab, true, "1"),
+            ("taken back", BEFORE.to_owned())
+        );
+        assert_eq!(take_back(&lab, true, "1").0, "taken back already");
+        assert!(!place(&lab).contains(stays), "{}", place(&lab));
+        for expected in [&rest, &both] {
+            lab.step(Undone);
+            assert_eq!(lab.text(), *expected, "{decided:?}");
+        }
+    }
+}
+
 /// A text that was accepted or kept is the text before for what comes after it, until all is decided.
 #[test]
 fn what_a_command_makes_of_a_decided_text_begins_with_that() {

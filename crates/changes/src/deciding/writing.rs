@@ -38,7 +38,8 @@ impl Deciding<'_> {
     /// Writes the file of a change that is taken back, or for which that is undone; none if there is nothing to write.
     pub(super) fn write(&self, act: Act, change: &Change) -> Result<Option<Done>, DecideError> {
         let (store, roots) = (&self.store, &self.kept.turn.roots);
-        let is_back = self.state(change) == ChangeState::TakenBack;
+        let is_rest = self.takes_all && self.has_decided_left(change);
+        let is_back = self.state(change) == ChangeState::TakenBack && !is_rest;
         if act == Act::Keep || (act == Act::TakeBack && is_back) {
             return Ok(None);
         }
@@ -47,6 +48,12 @@ impl Deciding<'_> {
         let former = self.folders.of(roots, &change.path);
         let with_decided = (act == Act::TakeBack && self.takes_all).then(|| Change {
             before: self.kept.first(change).clone(),
+            after: if is_rest {
+                &change.before
+            } else {
+                &change.after
+            }
+            .clone(),
             ..change.clone()
         });
         let change = with_decided.as_ref().unwrap_or(change);

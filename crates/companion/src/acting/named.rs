@@ -42,7 +42,15 @@ pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
             failed: Some(error),
             ..OfTurn::default()
         });
-        if of_turn.decided.is_empty() && of_turn.failed.is_none() {
+        let is_whole = names.iter().any(|it| it.change.is_none());
+        let left = Kept::read(store, *turn).ok().filter(|_| is_whole);
+        let left = left.and_then(|it| it.left(store));
+        if let Some(left) = left {
+            outcome.fails(NotDone {
+                what: format!("not all of turn {turn} is known: {left}"),
+                ..NotDone::default()
+            });
+        } else if of_turn.decided.is_empty() && of_turn.failed.is_none() {
             let what = match act {
                 Act::Keep => "to keep",
                 Act::TakeBack => "to take back",
