@@ -154,6 +154,43 @@ pub fn take_back(
     put_back(store, roots, change, states, (modes, former))
 }
 
+/// What was in a file, and what was put in its place.
+pub(crate) struct Overwriting {
+    pub(crate) overwritten: FileState,
+    pub(crate) written: FileState,
+}
+
+/// As [`take_back`], where the file was written for the person by another of its names, and nobody has changed it since: what they have
+/// written in it themselves is in both texts.
+pub(crate) fn beside(
+    store: &Store,
+    roots: &[PathBuf],
+    change: &Change,
+    other: &Overwriting,
+    former: &[u32],
+) -> Result<Done, TakeBackError> {
+    let Overwriting {
+        overwritten,
+        written,
+    } = other;
+    let was = Now {
+        state: overwritten.clone(),
+        bytes: store.text_of(overwritten)?.unwrap_or_default(),
+        torn: None,
+    };
+    let (before, _) = wanted(store, &change.path, &change.before, &change.after, &was)?;
+    let left = Change {
+        before,
+        after: written.clone(),
+        ..change.clone()
+    };
+    let done = take_back(store, roots, &left, Some(former))?;
+    Ok(Done {
+        overwritten: overwritten.clone(),
+        ..done
+    })
+}
+
 /// The permissions of the folders of a file in the watched one, its own first; none where that is not there.
 fn folders_now(roots: &[PathBuf], path: &Path) -> Vec<u32> {
     Folders::default().of(roots, path)

@@ -988,6 +988,63 @@ fn a_mark_that_is_taken_away_hides_nothing_that_is_written_with_that() {
     }
 }
 
+/// What a person has written since in a file of two names stays, and comes back, whichever is taken back first.
+#[test]
+fn a_persons_lines_in_a_file_of_two_names_stay() {
+    let before: String = (0..12).map(|it| format!("line {it}\n")).collect();
+    for (names, at_once) in [(["a", "b"], true), (["a", "b"], false), (["b", "a"], false)] {
+        for is_new in [true, false] {
+            let mut lab = Lab::new();
+            lab.write("a", &before);
+            if is_new {
+                lab.write("b", "other\n");
+            } else {
+                lab.shell("ln a b");
+            }
+            let command = if is_new {
+                "ln -f a b; echo x >> b"
+            } else {
+                "echo x >> a"
+            };
+            let kept = lab
+                .turn(Agent::WithHooks, |lab| lab.shell(command))
+                .unwrap();
+            lab.shell("sed 's/line 0/mine/' a > new; cat new > a; rm new");
+            let of_both = lab.copy();
+            let turn = kept.turn.number;
+            let do_one = |act: Act, name: &str| {
+                let kept = Kept::read(&lab.store, turn).unwrap();
+                let change = { kept.turn.changes.iter() }.find(|it| it.path == lab.root.join(name));
+                let mut deciding = Deciding::new(&lab.store, &kept);
+                deciding
+                    .one(act, change.unwrap())
+                    .map(drop)
+                    .map_err(|it| it.to_string())
+            };
+            let case = format!("{names:?} {at_once} {is_new}");
+            if is_new {
+                // The name that has replaced another file has nothing of the person's then.
+                assert!(do_one(Act::TakeBack, "b").is_err(), "{case}");
+                continue;
+            }
+            match at_once {
+                true => lab.act(Act::TakeBack, turn),
+                false => names
+                    .iter()
+                    .for_each(|it| do_one(Act::TakeBack, it).unwrap()),
+            }
+            let mine = before.replace("line 0", "mine").into_bytes();
+            let expected: Vec<_> = lab.copy().into_values().collect();
+            assert_eq!(expected, [mine.clone(), mine], "{case}");
+            match at_once {
+                true => lab.act(Act::Undo, turn),
+                false => { names.iter().rev() }.for_each(|it| do_one(Act::Undo, it).unwrap()),
+            }
+            assert_eq!(lab.copy(), of_both, "{case}");
+        }
+    }
+}
+
 /// Each row: what an agent does with folders and with files of several names. Everything is as before afterwards: texts, names,
 /// permissions and folders; and what was never touched stays as it is.
 #[test]

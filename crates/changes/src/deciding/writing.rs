@@ -12,8 +12,7 @@ use crate::current_hunks::CurrentHunks;
 use crate::kept;
 use crate::parallel::in_parallel;
 use crate::scan::{has_other_names, identity, is_settled};
-use crate::state::FileState;
-use crate::take_back::{self, Done, Present, TakeBackError};
+use crate::take_back::{self, Done, Overwriting, Present, TakeBackError};
 use crate::turn::{Change, ChangeState, Judgement, Running};
 
 /// So many files are written at the same time.
@@ -68,18 +67,7 @@ impl Deciding<'_> {
                 .map_err(|error| self.not_undone(change, error))?,
             (_, None) => match self.written_by_other_name(change) {
                 None => take_back::take_back(store, roots, change, Some(&former))?,
-                Some(after) => {
-                    let overwritten = change.after.clone();
-                    let left = Change {
-                        after,
-                        ..change.clone()
-                    };
-                    let done = take_back::take_back(store, roots, &left, Some(&former))?;
-                    Done {
-                        overwritten,
-                        ..done
-                    }
-                }
+                Some(other) => take_back::beside(store, roots, change, &other, &former)?,
             },
         };
         self.clear_up(change, &done);
@@ -117,7 +105,7 @@ impl Deciding<'_> {
 
     /// What was written to the file of a change for a person by another of its names, if that is there now: nobody has changed
     /// it since.
-    pub(super) fn written_by_other_name(&self, change: &Change) -> Option<FileState> {
+    fn written_by_other_name(&self, change: &Change) -> Option<Overwriting> {
         let path = change.path.as_path();
         if !has_other_names(path) || kept::is_at(&change.after, path) {
             return None;
@@ -125,9 +113,13 @@ impl Deciding<'_> {
         let others = self.kept.turn.changes.iter();
         let mut others = others.filter(|it| it.path != path && it.after == change.after);
         others.find_map(|other| {
-            let written = self.store.writing(&other.path)?.written;
+            let writing = self.store.writing(&other.path)?;
+            let (overwritten, written) = (writing.overwritten?, writing.written);
             let is_it = identity(&other.path) == identity(path) && kept::is_at(&written, path);
-            is_it.then_some(written)
+            is_it.then_some(Overwriting {
+                overwritten,
+                written,
+            })
         })
     }
 
