@@ -226,7 +226,9 @@ fn around<'a>(roots: &[PathBuf], path: &'a Path) -> impl Iterator<Item = &'a Pat
 }
 
 fn mode_now(folder: &Path) -> Option<u32> {
-    Some(Folder::of(&folder.symlink_metadata().ok()?).mode)
+    // What stands in its place has permissions of its own.
+    let found = folder.symlink_metadata().ok().filter(fs::Metadata::is_dir);
+    found.map(|it| Folder::of(&it).mode)
 }
 
 /// Undoes what [`take_back`] did.

@@ -1045,6 +1045,29 @@ fn a_persons_lines_in_a_file_of_two_names_stay() {
     }
 }
 
+/// The permissions of a file that stood for a folder are not the folder's: who is not root could not enter it any more.
+#[test]
+fn a_folder_gets_no_permissions_of_a_file_that_stood_for_it() {
+    for agent in BOTH {
+        let mut lab = Lab::new();
+        lab.write("d/f", "f\n");
+        lab.write("d/in/g", "g\n");
+        let command = "rm -r d; echo x > d; chmod 640 d";
+        let kept = lab.turn(agent, |lab| lab.shell(command)).unwrap();
+        let turn = kept.turn.number;
+        let after = lab.copy();
+        lab.act(Act::TakeBack, turn);
+        let kept = Kept::read(&lab.store, turn).unwrap();
+        for change in &kept.turn.changes {
+            let judged = kept.judged(change).unwrap();
+            let is_folders = |it: &pillion_changes::state::FolderMode| it.before != 0o640;
+            assert!(judged.folder_modes.iter().all(is_folders), "{judged:?}");
+        }
+        lab.act(Act::Undo, turn);
+        assert_eq!(lab.copy(), after, "{agent:?}");
+    }
+}
+
 /// Each row: what an agent does with folders and with files of several names. Everything is as before afterwards: texts, names,
 /// permissions and folders; and what was never touched stays as it is.
 #[test]
