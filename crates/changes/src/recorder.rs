@@ -83,6 +83,14 @@ struct LastLook {
     changed: Vec<PathBuf>,
 }
 
+/// A folder that nobody can read since this turn: what is in it is compared as the turn's once somebody can.
+struct Closed {
+    path: PathBuf,
+    /// Another folder in its place is open.
+    identity: Option<(u64, u64)>,
+    turn: u64,
+}
+
 /// What could not be written last: it is here only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unkept {
@@ -107,8 +115,7 @@ pub struct Recorder {
     unwritten: Vec<(Session, bool)>,
     /// True while it is found what has changed since another process has watched.
     is_taking_over: bool,
-    /// The folders that nobody can read since these turns: what is in them is compared as theirs once somebody can.
-    closed: Vec<(PathBuf, u64)>,
+    closed: Vec<Closed>,
     count: u64,
     spans: Spans,
     /// Turns that have ended, as they were read.

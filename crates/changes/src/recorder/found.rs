@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use pillion_discovery::real_path;
 
-use super::Recorder;
 use super::attended::{is_an_editors_own, is_swap_or_lock};
 use super::session::{Call, Session};
+use super::{Closed, Recorder};
 use crate::remark::Remark;
-use crate::scan::has_other_names;
+use crate::scan::{has_other_names, identity};
 use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store};
 use crate::table::{Difference, Table};
@@ -24,8 +24,8 @@ impl Recorder {
                 continue;
             };
             let author = self.author(path, None).map(|(session, _)| session);
-            let closed = self.closed.iter().position(|(it, _)| it == path);
-            let closed = closed.map(|at| self.closed.remove(at).1);
+            let closed = self.closed.iter().position(|it| it.path == path);
+            let closed = closed.map(|at| self.closed.remove(at).turn);
             let number = match (closed, author) {
                 (Some(number), _) => {
                     if let Some(session) = self.session_of(number) {
@@ -49,17 +49,21 @@ impl Recorder {
                     ..
                 }
             ) {
-                self.closed.extend(number.map(|it| (path.to_owned(), it)));
+                self.closed.extend(number.map(|turn| Closed {
+                    path: path.to_owned(),
+                    identity: identity(path),
+                    turn,
+                }));
             }
         }
     }
 
     /// The turn that has ended and after which nobody could read what is at this path.
     fn closed_in(&self, path: &Path) -> Option<u64> {
-        let mut closed = self.closed.iter();
-        let (_, number) = closed.find(|(folder, _)| path.starts_with(folder))?;
-        let goes_on = { self.sessions.values() }.any(|it| it.number() == Some(*number));
-        (!goes_on).then_some(*number)
+        let is_it = |it: &&Closed| path.starts_with(&it.path) && identity(&it.path) == it.identity;
+        let number = self.closed.iter().find(is_it)?.turn;
+        let goes_on = { self.sessions.values() }.any(|it| it.number() == Some(number));
+        (!goes_on).then_some(number)
     }
 
     /// The session of a turn, which may have ended; none if nobody knows it any more.
@@ -131,10 +135,10 @@ impl Recorder {
             if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
                 continue;
             }
-            if let Some(number) = self.closed_in(&difference.path) {
-                if let Some(session) = self.session_of(number) {
-                    session.note(difference, Author::Unclear, moved_from);
-                }
+            if let Some(number) = self.closed_in(&difference.path)
+                && let Some(session) = self.session_of(number)
+            {
+                session.note(difference, Author::Unclear, moved_from);
                 continue;
             }
             let made = self.made_at(&difference);
