@@ -3,7 +3,7 @@
 //! files a stash has put away, and when Jujutsu's commits were made.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::regular_file;
@@ -11,7 +11,7 @@ use pillion_discovery::version_control::{GitFolders, git};
 
 use crate::git::{Index, Tracked};
 use crate::remark::Remark;
-use crate::scan::Stat;
+use crate::scan::{Stat, is_absence};
 
 /// Neither a log nor a file of git's that is longer is read, in bytes.
 const MAX_READ: u64 = 16 << 20;
@@ -55,8 +55,10 @@ pub struct Move {
     /// True if it is at another commit than before.
     is_elsewhere: bool,
     is_stash: bool,
-    /// The untracked files that went into git's stash.
-    untracked: Vec<PathBuf>,
+    /// The files that went into git's stash.
+    put_away: Vec<PathBuf>,
+    /// True if the work tree is gone.
+    is_gone: bool,
     /// The tracked files before and after; none where git does not know them.
     tracked: Option<[HashMap<PathBuf, Tracked>; 2]>,
 }
@@ -73,7 +75,15 @@ impl Move {
         };
         let [was, is] = tracked.each_ref().map(|tracked| tracked.get(path));
         let was_clean = before.is_none_or(|stat| was.is_some_and(|was| was.is_clean(stat)));
-        let is_put_away = now.is_none() && self.untracked.iter().any(|it| it == path);
+        if self.is_gone {
+            return now.is_none().then_some(was_clean);
+        }
+        let is_as_in_index = match (is, now) {
+            (Some(is), Some(now)) => is.is_clean(now),
+            (is, None) => is.is_none(),
+            (None, Some(_)) => false,
+        };
+        let is_put_away = is_as_in_index && self.put_away.iter().any(|it| it == path);
         (is_put_away || self.has_written(was, is, now)).then_some(was_clean)
     }
 
@@ -81,8 +91,11 @@ impl Move {
     pub fn remark(mut self, has_any: bool, has_lost: bool) -> Option<Remark> {
         // A stash has it, until it is dropped.
         let has_lost = has_lost && !self.is_stash;
-        if let Remark::Head { is_lost, .. } = &mut self.remark {
+        if let Remark::Head { is_lost, .. } | Remark::Gone { is_lost, .. } = &mut self.remark {
             *is_lost = has_lost;
+        }
+        if let Remark::Gone { back, .. } = &self.remark {
+            return (has_any || back.is_none()).then_some(self.remark);
         }
         // Jujutsu moves it with each commit, too, and then no file came with that.
         let is_moved = self.is_elsewhere && (has_any || self.tracked.is_some());
@@ -154,10 +167,11 @@ impl Head {
             remark,
             is_elsewhere,
             is_stash,
-            untracked: match is_stash {
-                true => git::untracked_in_stash(work_tree),
+            put_away: match is_stash {
+                true => git::in_stash(work_tree),
                 false => Vec::new(),
             },
+            is_gone: false,
             tracked: (!self.is_jj).then(|| indexes.map(Index::tracked)),
         };
         let mut writing = steps.iter().filter(|it| it.writes_files());
@@ -167,6 +181,11 @@ impl Head {
             None if steps.is_empty() && self.place != before.place => {
                 let remark = self.remark(before, work_tree, &before.place, &self.place, None);
                 return Some(moved(remark, true));
+            }
+            // A part of what was not committed moves nothing.
+            None if is_stash && !self.is_jj => {
+                let remark = self.remark(before, work_tree, &self.place, &self.place, None);
+                return Some(moved(remark, false));
             }
             None => return None,
         };
@@ -182,6 +201,70 @@ impl Head {
         let (old, new) = (short(first.old), short(last.new));
         let remark = self.remark(before, work_tree, &old, &new, Some(last.what));
         Some(moved(remark, is_elsewhere))
+    }
+
+    /// That the work tree which had it is gone, in a folder that is watched; none if it is there, or may have been moved to where the `others` are.
+    /// Waits for the disk.
+    pub fn gone<'a>(
+        &self,
+        root: &Path,
+        work_tree: &Path,
+        index: &Index,
+        mut others: impl Iterator<Item = &'a Self>,
+    ) -> Option<Move> {
+        let found = work_tree.join(".git").symlink_metadata();
+        if !found.is_err_and(|error| is_absence(error.kind())) {
+            return None;
+        }
+        let (own, common) = (plain(&self.git.own), plain(&self.git.common));
+        let is_within = own.starts_with(work_tree);
+        if others.any(|it| is_within || plain(&it.git.own) == own) {
+            return None;
+        }
+        let back = match () {
+            () if is_within => None,
+            () if own != common => self.way_back_to_linked(root, work_tree, (&own, &common)),
+            () => way_back_to_submodule(root, work_tree, &own),
+        };
+        // Its files are the agent's to delete where git has them elsewhere, and nobody knows how they come back.
+        if back.is_none() && !is_within {
+            return None;
+        }
+        Some(Move {
+            work_tree: work_tree.to_owned(),
+            is_elsewhere: false,
+            is_stash: false,
+            put_away: Vec::new(),
+            is_gone: back.is_some(),
+            tracked: Some([index.tracked(), HashMap::new()]),
+            remark: Remark::Gone {
+                path: work_tree.to_owned(),
+                back,
+                is_lost: false,
+            },
+        })
+    }
+
+    /// The command that makes a linked work tree again.
+    fn way_back_to_linked(
+        &self,
+        root: &Path,
+        work_tree: &Path,
+        (own, common): (&Path, &Path),
+    ) -> Option<String> {
+        if !common.is_dir() {
+            return None;
+        }
+        let top = common.parent().filter(|_| common.ends_with(".git"));
+        let top = top.unwrap_or(common);
+        // What was deleted without git is known to it still.
+        let force = if own.exists() { "-f " } else { "" };
+        let (there, tree) = match top == root {
+            true => (String::new(), work_tree.strip_prefix(root).ok()?),
+            false => (format!("-C {} ", quoted(top)), work_tree),
+        };
+        let (tree, place) = (quoted(tree), shell_words::quote(&self.place).into_owned());
+        Some(format!("git {there}worktree add {force}{tree} {place}"))
     }
 
     /// Returns true if something may come out of the stash: that writes files, and moves nothing.
@@ -219,6 +302,37 @@ impl Head {
 
 fn log_of(git: &GitFolders) -> PathBuf {
     git.own.join("logs/HEAD")
+}
+
+/// A path without steps back, which lead nowhere once a folder of it is gone.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+fn quoted(path: &Path) -> String {
+    shell_words::quote(&path.to_string_lossy()).into_owned()
+}
+
+/// The command that makes a submodule's work tree again, if this is its repository in that of the work tree around it.
+fn way_back_to_submodule(root: &Path, work_tree: &Path, own: &Path) -> Option<String> {
+    let mut around = work_tree.ancestors().skip(1);
+    let (top, git) = around.find_map(|it| Some((it, GitFolders::of(it)?)))?;
+    if !own.starts_with(plain(&git.own).join("modules")) || !own.is_dir() {
+        return None;
+    }
+    let there = match top == root {
+        true => String::new(),
+        false => format!("-C {} ", quoted(top)),
+    };
+    let tree = quoted(work_tree.strip_prefix(top).ok()?);
+    Some(format!("git {there}submodule update --init {tree}"))
 }
 
 fn short(commit: &str) -> String {

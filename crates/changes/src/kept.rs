@@ -85,6 +85,12 @@ impl Kept {
         self.first.get(&change.number).unwrap_or(&change.before)
     }
 
+    /// Returns true if the file of a change is gone because a work tree of git's is.
+    pub(crate) fn went_with_work_tree(&self, change: &Change) -> bool {
+        let is_gone = change.after.is_absent();
+        is_gone && { self.turn.remarks.iter() }.any(|it| it.took_along(&change.path))
+    }
+
     /// Returns true if a change was taken back, but for what a person had accepted or kept of it before.
     pub(crate) fn has_decided_left(&self, change: &Change, judged: Option<&Judged>) -> bool {
         let is_all = |it: &Judged| {
@@ -412,7 +418,10 @@ impl Kept {
             Author::Tool(_) => {}
         }
         if change.is_by_head {
-            place += ", as HEAD was moved";
+            place += match self.went_with_work_tree(change) {
+                true => ", with its git work tree",
+                false => ", as HEAD was moved",
+            };
         }
         if self.has_decided_left(change, self.judged.of(change.number)) {
             place += ", what you had accepted or kept of it stays";

@@ -64,15 +64,32 @@ pub enum Remark {
         #[serde(default)]
         is_lost: bool,
     },
+    /// A work tree of git's is gone with its own `.git`.
+    Gone {
+        /// The work tree.
+        #[serde(with = "exact::path")]
+        path: PathBuf,
+        /// The command that makes it again; none if its repository was in it.
+        back: Option<String>,
+        /// True if something was in it that git has no copy of.
+        #[serde(default)]
+        is_lost: bool,
+    },
 }
 
 impl Remark {
+    /// Returns true if the file at this path went with a work tree.
+    pub(crate) fn took_along(&self, file: &Path) -> bool {
+        matches!(self, Self::Gone { path, back: Some(_), .. } if file.starts_with(path))
+    }
+
     /// Returns true if both are about the same thing: the later one says all.
     pub(crate) fn is_of_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Folder { path, .. }, Self::Folder { path: of, .. })
             | (Self::Linked { path }, Self::Linked { path: of })
-            | (Self::Head { path, .. }, Self::Head { path: of, .. }) => path == of,
+            | (Self::Head { path, .. }, Self::Head { path: of, .. })
+            | (Self::Gone { path, .. }, Self::Gone { path: of, .. }) => path == of,
             _ => self == other,
         }
     }
@@ -133,9 +150,10 @@ impl Remark {
     /// The folder that it is about.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
-            Self::Folder { path, .. } | Self::Linked { path } | Self::Head { path, .. } => {
-                Some(path)
-            }
+            Self::Folder { path, .. }
+            | Self::Linked { path }
+            | Self::Head { path, .. }
+            | Self::Gone { path, .. } => Some(path),
             Self::CutOff | Self::Unrecorded => None,
         }
     }
@@ -147,6 +165,7 @@ impl Remark {
         let (path, after) = match self {
             Self::Folder { path, after, .. } => (path, after),
             Self::Linked { path } => return has_other_names(path),
+            Self::Gone { path, .. } => return path.join(".git").symlink_metadata().is_err(),
             _ => return true,
         };
         match path.symlink_metadata() {
@@ -178,7 +197,7 @@ impl Remark {
                 is_lost,
                 ..
             } => before == after && what.is_none() && !is_stash && !is_lost,
-            Self::CutOff | Self::Unrecorded | Self::Linked { .. } => false,
+            Self::CutOff | Self::Unrecorded | Self::Linked { .. } | Self::Gone { .. } => false,
         }
     }
 
@@ -201,6 +220,28 @@ impl Remark {
                 )
             }
             Self::Linked { path } => format!("{} {LINKED}", shown(path)),
+            Self::Gone {
+                path,
+                back,
+                is_lost,
+            } => {
+                let path = Some(shown(path)).filter(|it| !it.is_empty());
+                let of = path.map_or_else(String::new, |it| format!(" of {it}"));
+                let left_out = format!("`pillion revert {number}` leaves its files out");
+                match (back, is_lost) {
+                    (None, _) => format!(
+                        "the git repository{of} is gone, and there is no copy of it: only its files come back"
+                    ),
+                    (Some(back), false) => {
+                        format!(
+                            "the git work tree{of} is gone: `{back}` makes it again, and {left_out}"
+                        )
+                    }
+                    (Some(back), true) => format!(
+                        "the git work tree{of} is gone: `{back}` makes it again but for what was not committed, `pillion revert --all {number}` brings back its files instead, without their `.git`, and {left_out}"
+                    ),
+                }
+            }
             Self::Head {
                 path,
                 before,

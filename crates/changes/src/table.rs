@@ -539,6 +539,15 @@ impl Table {
             }
             self.heads.insert(tree.clone(), (head, index));
         }
+        let gone = before.iter().filter(|(it, _)| !work_trees.contains(it));
+        for (tree, (head, index)) in gone {
+            let others = self
+                .heads
+                .iter()
+                .filter(|(it, _)| !before.contains_key(*it));
+            let others = others.map(|(_, (head, _))| head);
+            moves.extend(head.gone(&self.root, tree, index, others));
+        }
         (moves, may_be_unstashed)
     }
 

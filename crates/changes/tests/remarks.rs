@@ -293,6 +293,9 @@ fn a_stash_and_a_checkout_are_undone_by_the_command_that_is_named() {
         &[&["stash -q"], &["checkout -q other"]],
         &[&["checkout -q other"], &["stash -q"]],
         &[&["stash -q", "checkout -q other"], &["checkout -q main"]],
+        &[&["add b", "stash -q"]],
+        &[&["stash push -q -- b"]],
+        &[&["add b"], &["stash push -q -- b"]],
     ] {
         let tree = repository(false);
         let mut recorder = recorder(&tree.store, &tree.root);
@@ -313,7 +316,10 @@ fn a_stash_and_a_checkout_are_undone_by_the_command_that_is_named() {
             panic!("{calls:?} {remarks:?}");
         };
         let way = remark.split('`').nth(1).unwrap();
-        assert_ne!(read(), before, "{calls:?}");
+        let after = read();
+        assert_ne!(after, before, "{calls:?}");
+        revert(&tree, false);
+        assert_eq!(read(), after, "{calls:?}: what git undoes is left out");
         shell_does(&tree, way);
         assert_eq!(read(), before, "{calls:?} {remark}");
     }
@@ -571,6 +577,87 @@ fn what_a_move_of_head_has_thrown_away_is_said_with_what_brings_it_back() {
             "dirty\n",
             "{script}"
         );
+    }
+}
+
+/// Its files would come back without their `.git`, and git would refuse to make it again in their place.
+#[test]
+fn a_work_tree_that_git_has_removed_is_left_out_with_the_command_that_makes_it_again() {
+    let rows: [(&str, &str, &str, Option<&str>); 6] = [
+        (
+            "git worktree add -q wt other",
+            "git worktree remove wt",
+            "wt",
+            Some("git worktree add wt other"),
+        ),
+        (
+            "git worktree add -q --detach 'w t' other; echo more > 'w t/new'; echo dirty > 'w t/a'",
+            "git worktree remove -f 'w t'",
+            "w t",
+            Some("git worktree add 'w t' "),
+        ),
+        (
+            "git worktree add -q wt other",
+            "rm -r wt",
+            "wt",
+            Some("git worktree add -f wt other"),
+        ),
+        (
+            "git worktree add -q wt other",
+            "git worktree move wt moved",
+            "wt",
+            None,
+        ),
+        (
+            "git clone -q . ../sub; git -c protocol.file.allow=always submodule --quiet add ../sub sub; git commit -qm s -- sub .gitmodules",
+            "git submodule --quiet deinit -f sub",
+            "sub",
+            Some("git submodule update --init sub"),
+        ),
+        ("git clone -q . sub", "rm -r sub", "sub", Some("")),
+    ];
+    for (before, work, name, way) in rows {
+        let tree = repository(false);
+        shell_does(&tree, before);
+        let folder = tree.root.join(name);
+        let texts = || ["a", "b", "new"].map(|it| fs::read_to_string(folder.join(it)).ok());
+        let was = texts();
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        call(&mut recorder, true, || shell_does(&tree, work));
+        recorder.end(SESSION).unwrap();
+        let remarks = remarks(&tree);
+        let Some(way) = way else {
+            assert_eq!(remarks, [""; 0], "{work}");
+            continue;
+        };
+        let [remark] = &*remarks else {
+            panic!("{work} {remarks:?}");
+        };
+        if way.is_empty() {
+            let gone = "the git repository of sub is gone, and there is no copy of it";
+            assert!(remark.starts_with(gone), "{remark}");
+            revert(&tree, false);
+            assert_eq!(texts(), was, "{work}");
+            continue;
+        }
+        revert(&tree, false);
+        assert_eq!(texts(), [None, None, None], "{work}");
+        if was[2].is_some() {
+            let instead = "`pillion revert --all 1` brings back its files instead";
+            assert!(remark.contains(instead), "{remark}");
+            revert(&tree, true);
+            assert_eq!(texts(), was, "{work}");
+            continue;
+        }
+        let said = remark.split('`').nth(1).unwrap();
+        assert!(said.starts_with(way), "{remark}");
+        shell_does(
+            &tree,
+            &said.replace("submodule", "-c protocol.file.allow=always submodule"),
+        );
+        assert_eq!(texts(), was, "{work}");
+        assert!(folder.join(".git").exists(), "{work}");
     }
 }
 

@@ -64,6 +64,9 @@ impl<'a> Deciding<'a> {
         match () {
             () if self.takes_all => None,
             () if is_unclear => Some("left out, as it is unclear who changed it"),
+            () if change.is_by_head && self.kept.went_with_work_tree(change) => {
+                Some("left out, as it went with its git work tree")
+            }
             () if change.is_by_head => Some("left out, as it came with the move of HEAD"),
             () if change.is_mixed && change.before.is_absent() => {
                 Some("left out, as you have written in the new file, too")

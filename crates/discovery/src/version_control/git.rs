@@ -68,19 +68,19 @@ pub fn included_files(top: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The untracked files that the newest entry of a work tree's stash has put away. Blocking.
-pub fn untracked_in_stash(top: &Path) -> Vec<PathBuf> {
-    let mut git = command(top);
-    git.args([
-        "ls-tree",
-        "-r",
-        "-z",
-        "--name-only",
-        "--full-tree",
-        "stash@{0}^3",
-    ]);
+/// The files that the newest entry of a work tree's stash has put away: those in the work tree, in the index, and untracked ones. Blocking.
+pub fn in_stash(top: &Path) -> Vec<PathBuf> {
+    let names = |arguments: &[&str]| {
+        let mut git = command(top);
+        git.arg(arguments[0]).args(["-r", "-z", "--name-only"]);
+        git.args(&arguments[1..]);
+        out(git)
+    };
+    let differ = |it: &str| names(&["diff-tree", "--no-renames", "stash@{0}^1", it]);
+    let (files, index) = (differ("stash@{0}"), differ("stash@{0}^2"));
     // Most entries have no third parent.
-    let told = out(git);
+    let untracked = names(&["ls-tree", "--full-tree", "stash@{0}^3"]);
+    let told = [files, index, untracked].concat();
     let names = told.split(|byte| *byte == 0).filter(|it| !it.is_empty());
     names.map(|it| top.join(path(it.to_vec()))).collect()
 }
