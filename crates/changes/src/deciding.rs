@@ -118,7 +118,7 @@ impl<'a> Deciding<'a> {
     /// Nothing is decided yet.
     pub fn new(store: &Store, kept: &'a Kept) -> Self {
         let (at, mut store) = (clock::now_ms(), store.clone());
-        store.act = Some(at);
+        (store.act, store.turn) = (Some(at), Some(kept.turn.number));
         Self {
             store,
             judged: kept.judgements().clone(),

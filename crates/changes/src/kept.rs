@@ -194,7 +194,9 @@ impl Kept {
             judged.is_some_and(|judged| judged.writes().any(|(_, kept)| *kept == it.written))
         };
         let writing = self.store.as_ref()?.writing(path)?;
-        let is_its = writing.of.as_ref() == after && writing.after.as_ref() == after;
+        // Another turn may have made the same of it.
+        let is_of_turn = writing.turn.is_none_or(|it| it == self.turn.number);
+        let is_its = is_of_turn && writing.of.as_ref() == after && writing.after.as_ref() == after;
         let stands = is_its && writing.stands_at(Some(path)) && is_at(&writing.written, path);
         (stands && !is_kept(&writing)).then_some(writing)
     }

@@ -198,6 +198,9 @@ pub struct Writing {
     /// The time by which the person's act is known of which it is a part.
     #[serde(default)]
     pub act: u64,
+    /// The turn of the change; none if that was not noted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn: Option<u64>,
     /// The state that was there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overwritten: Option<FileState>,

@@ -210,6 +210,8 @@ pub struct Store {
     space: Space,
     /// The time by which the act is known in which this one writes for a person.
     pub(crate) act: Option<u64>,
+    /// The turn about which it decides.
+    pub(crate) turn: Option<u64>,
 }
 
 impl Store {
@@ -227,6 +229,7 @@ impl Store {
             entries: numbers(counter::ENTRIES)?,
             space: Space::of(environment),
             act: None,
+            turn: None,
         })
     }
 

@@ -532,6 +532,7 @@ fn write(
             written: state.clone(),
             at,
             act: store.act.unwrap_or(at),
+            turn: store.turn,
             overwritten: Some(overwritten.clone()),
             folder_modes: modes.clone(),
             after: Some(after.clone()),

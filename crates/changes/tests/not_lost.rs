@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use pillion_changes::deciding::last_act;
 use pillion_changes::recorder::{Call, Coverage};
 use pillion_changes::take_back::{TakeBackError, present, take_back};
 use pillion_changes::{Act, Author, Change, ChangeRef, Deciding, FileState, Kept, Recorder, Store};
@@ -1066,6 +1067,49 @@ fn a_folder_gets_no_permissions_of_a_file_that_stood_for_it() {
         lab.act(Act::Undo, turn);
         assert_eq!(lab.copy(), after, "{agent:?}");
     }
+}
+
+/// What was done last is known by its turn: another one may have made the same of the file.
+#[test]
+fn what_was_taken_back_last_is_no_change_of_an_earlier_turn() {
+    for command in ["rm a", "echo same > a"] {
+        let mut lab = Lab::new();
+        lab.write("a", "one\n");
+        lab.turn(Agent::WithHooks, |lab| lab.shell(command))
+            .unwrap();
+        lab.write("a", "two\n");
+        lab.turn(Agent::WithHooks, |lab| lab.shell(command))
+            .unwrap();
+        lab.act(Act::TakeBack, 2);
+        let last = last_act(&lab.store, std::slice::from_ref(&lab.root)).unwrap();
+        let last: Vec<_> = last.iter().map(ToString::to_string).collect();
+        assert_eq!(last, ["2.1"], "{command}");
+    }
+}
+
+/// Undoing it needs no other undoing where a third file has the text.
+#[test]
+fn what_holds_a_text_that_stays_elsewhere_is_undone_alone() {
+    let mut lab = Lab::new();
+    lab.write("a", "same\ntext\n");
+    lab.write("b", "same\ntext\n");
+    let kept = { lab.turn(Agent::WithHooks, |lab| lab.shell("mv a c; echo x > b")) }.unwrap();
+    let mut deciding = Deciding::new(&lab.store, &kept);
+    for number in [1, 3, 2] {
+        deciding
+            .one(Act::TakeBack, kept.turn.change(number).unwrap())
+            .unwrap();
+    }
+    for number in [2, 3, 1] {
+        let kept = Kept::read(&lab.store, 1).unwrap();
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        let name = format!("1.{number}").parse().unwrap();
+        let undone = |it: pillion_changes::Decided| assert!(it.result.is_ok(), "{it:?}");
+        deciding.all(Act::Undo, &[name], undone).unwrap();
+    }
+    let expected = [("b", "x\n"), ("c", "same\ntext\n")];
+    let expected = expected.map(|(name, text)| (PathBuf::from(name), text.as_bytes().to_vec()));
+    assert_eq!(lab.copy(), BTreeMap::from(expected));
 }
 
 /// Each row: what an agent does with folders and with files of several names. Everything is as before afterwards: texts, names,

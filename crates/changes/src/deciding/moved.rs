@@ -189,6 +189,21 @@ impl<'a> Deciding<'a> {
         }
     }
 
+    /// Returns true if another file of the turn has this text, about which nothing is decided at once with this change.
+    fn stays_elsewhere(&self, change: &Change, text: (bool, &Hash)) -> bool {
+        let is_known = |it: &Change| {
+            let mut states = [&it.before, &it.after].into_iter();
+            states.any(|state| content(state) == Some(text))
+        };
+        let others = self.kept.turn.changes.iter();
+        let mut others = others.filter(|it| !self.at_once.contains(&it.number) && is_known(it));
+        others.any(|it| {
+            it.number != change.number
+                && take_back::has_text(&self.kept.turn.roots, &it.path, text)
+                && !is_one_file(&change.path, &it.path)
+        })
+    }
+
     /// A file of the turn that is gone and of which no text is kept, if this new one may be it.
     fn may_be_moved(&self, change: &Change) -> Option<&Change> {
         let size = |state: &FileState| match state {
@@ -229,7 +244,7 @@ impl<'a> Deciding<'a> {
                 of: self.shown(first),
             });
         }
-        if has_it(first) || origins.any(has_it) {
+        if has_it(first) || origins.any(has_it) || self.stays_elsewhere(change, text) {
             return Ok(());
         }
         Err(DecideError::OnlyCopy {
