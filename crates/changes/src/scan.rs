@@ -153,9 +153,10 @@ impl Folder {
     }
 }
 
-/// The time when anything of the folder, or whatever else is at this path, was changed, since 1970. Waits for the disk.
-pub fn changed_at(path: &Path) -> Option<Duration> {
-    system(&path.symlink_metadata().ok()?).changed
+/// The time when anything of the folder, or of what else is at this path, was changed, since 1970, and whether it is a folder. Waits for the disk.
+pub fn changed_at(path: &Path) -> Option<(Duration, bool)> {
+    let metadata = path.symlink_metadata().ok()?;
+    Some((system(&metadata).changed?, metadata.is_dir()))
 }
 
 /// Returns true if whatever is written from now on gets another time than this one.

@@ -589,7 +589,7 @@ impl Table {
         &self,
         path: &Path,
         before: &LastScan,
-        known: &mut HashMap<PathBuf, Option<Duration>>,
+        known: &mut HashMap<PathBuf, Option<(Duration, bool)>>,
     ) -> Option<Duration> {
         let is_since = |made: &Duration| *made + TICK >= before.at;
         let mut of = |folder: &Path| {
@@ -598,14 +598,25 @@ impl Table {
         };
         let around = { path.ancestors().skip(1) }.take_while(|it| it.starts_with(&self.root));
         let Some(file) = self.files.get(path) else {
-            return { around }.find_map(of).filter(is_since);
+            let mut made = None;
+            // What is behind a link is elsewhere.
+            for folder in around.collect::<Vec<_>>().into_iter().rev() {
+                let Some((changed, is_folder)) = of(folder) else {
+                    break;
+                };
+                made = Some(changed);
+                if !is_folder && folder != self.root {
+                    break;
+                }
+            }
+            return made.filter(is_since);
         };
         let folders = &self.last.found.folders;
         let is_new = |it: &&Path| {
             let was = before.found.folders.get(*it);
             was.is_none_or(|was| folders.get(*it).is_none_or(|is| is.is_other(*was)))
         };
-        let folders = around.filter(is_new).filter_map(&mut of);
+        let folders = around.filter(is_new).filter_map(&mut of).map(|it| it.0);
         Some(folders.fold(file.stat.changed, Duration::max)).filter(is_since)
     }
 
