@@ -274,7 +274,7 @@ impl Remark {
                 let left_out = format!("`pillion revert {number}` leaves it out");
                 match (back, is_lost) {
                     (Some(back), false) if *is_stash => format!(
-                        "{moved}: `{back}` undoes it as long as the stash is there, and {left_out}"
+                        "{moved}: `{back}` undoes it as long as the stash is there, and {left_out}, but for what was changed again since"
                     ),
                     (Some(back), false) => format!("{moved}: `{back}` undoes it, and {left_out}"),
                     (Some(back), true) => format!(

@@ -60,7 +60,8 @@ impl Recorder {
 
     /// The turn that has ended and after which nobody could read what is at this path.
     fn closed_in(&self, path: &Path) -> Option<u64> {
-        let is_it = |it: &&Closed| path.starts_with(&it.path) && identity(&it.path) == it.identity;
+        let is_same = |it: &Closed| !it.path.is_symlink() && identity(&it.path) == it.identity;
+        let is_it = |it: &&Closed| path.starts_with(&it.path) && is_same(it);
         let number = self.closed.iter().find(is_it)?.turn;
         let goes_on = { self.sessions.values() }.any(|it| it.number() == Some(number));
         (!goes_on).then_some(number)
