@@ -22,12 +22,23 @@ use crate::failure::is_without_companion;
 const COMES_BACK_WITHIN: Duration = Duration::from_secs(5);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
+/// The time limit for one that is only told what is to be recorded.
+const RECORDS_AGAIN_WITHIN: Duration = Duration::from_secs(2);
+
 /// The time before the hook's own limit in which it says why.
 const SAYS_WHY_WITHIN: Duration = Duration::from_millis(200);
 
 /// The advice about another program that answers in the place of Pillion's.
 const TAKEN: &str = "if that is Pillion in another version, the user closes all editors and reviews and opens them again; \
      if not, the user ends that process";
+
+/// Why a companion has not answered.
+enum Unanswered {
+    /// It may have been killed, and is back in a moment.
+    Gone,
+    /// It does not, or refuses.
+    Not,
+}
 
 /// Why there is no companion.
 #[derive(Debug)]
@@ -138,14 +149,45 @@ impl<'a> Companions<'a> {
 
     /// Asks a companion; none if it does not answer, or refuses.
     pub fn ask<A: Ask>(&mut self, companion: &Companion, ask: A) -> Option<A::Answer> {
-        let mut connection = self.connect(companion)?;
+        self.try_ask(companion, ask).ok()
+    }
+
+    /// Asks the companion that the first of these targets means that means one. One that was killed is waited for, but not for long: if
+    /// nobody starts it again, each call of the agent waits so.
+    pub fn ask_when_back<A: Ask + Clone>(
+        &mut self,
+        targets: &[Target],
+        ask: &A,
+    ) -> Option<A::Answer> {
+        let until = Instant::now() + RECORDS_AGAIN_WITHIN;
+        loop {
+            match self.known(targets).map(|it| self.try_ask(&it, ask.clone())) {
+                Some(Ok(answer)) => return Some(answer),
+                Some(Err(Unanswered::Not)) => return None,
+                None | Some(Err(Unanswered::Gone)) => {}
+            }
+            let is_killed = |it: &Target| choice::unended(self.environment, it).is_some();
+            if Instant::now() >= until || !targets.iter().any(is_killed) {
+                return None;
+            }
+            sleep(BETWEEN_LOOKS);
+            self.running = None;
+        }
+    }
+
+    fn try_ask<A: Ask>(&mut self, companion: &Companion, ask: A) -> Result<A::Answer, Unanswered> {
+        let mut connection = self.connect(companion).ok_or(Unanswered::Gone)?;
         let answer = connection.ask(ask);
         if let Ok(_) | Err(ClientError::Refused(_)) = answer {
             self.connected = Some((companion.port, connection));
         }
-        answer
-            .inspect_err(|error| tracing::warn!(%error, method = A::METHOD, "not answered"))
-            .ok()
+        answer.map_err(|error| {
+            tracing::warn!(%error, method = A::METHOD, "not answered");
+            match error {
+                ClientError::Unreachable { .. } | ClientError::Broken { .. } => Unanswered::Gone,
+                ClientError::Silent { .. } | ClientError::Refused(_) => Unanswered::Not,
+            }
+        })
     }
 
     /// Returns the connection with a companion; none if it cannot be reached.

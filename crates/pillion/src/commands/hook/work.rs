@@ -42,7 +42,7 @@ fn file(scope: Scope) -> Option<PathBuf> {
 }
 
 /// Tells the companion of the folder in which the agent works, and waits until it has recorded what there is before. Returns
-/// what the agent's model is to be told. Without a companion, nothing happens.
+/// what the agent's model is to be told. Without a companion, nothing happens; before what may change files, one that was killed is waited for.
 pub fn tell(
     agent: Dialect,
     protocol: &dyn HookProtocol,
@@ -59,7 +59,17 @@ pub fn tell(
         step,
         takes_context: protocol.takes_context(call),
     };
-    ask_known(protocol, call, target, companions, work).flatten()
+    let targets = targets(protocol, call, target);
+    match work.step {
+        // What is there before is known to nobody else once the agent has gone on.
+        WorkStep::TurnBegins(_) | WorkStep::CallBegins(_) => {
+            companions.ask_when_back(&targets, &work).flatten()
+        }
+        _ => {
+            let companion = companions.known(&targets)?;
+            companions.ask(&companion, work).flatten()
+        }
+    }
 }
 
 /// Asks the companion of the folder in which the agent works, if that is known to answer.

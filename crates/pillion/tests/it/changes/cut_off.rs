@@ -144,6 +144,51 @@ fn a_turn_whose_end_was_told_is_whole_however_soon_the_companion_ends() {
     }
 }
 
+/// Its hook waits until there is somebody again who keeps the texts before.
+#[test]
+fn what_a_call_changes_right_after_a_kill_can_be_taken_back() {
+    for turn_goes_on in [true, false] {
+        let world = World::new();
+        let _serve = serve(&world, true);
+        let agent = Agent::new(&world, "claude");
+        let files: Vec<_> = (0..200)
+            .map(|it| world.root.join(format!("f{it:03}")))
+            .collect();
+        for file in &files {
+            fs::write(file, "old\n").unwrap();
+        }
+        let begins = || agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        if turn_goes_on {
+            begins();
+        } else {
+            // What is there is known.
+            begins();
+            agent.tells("Stop", &json!({}));
+        }
+        signal_to(world.sandbox.companion_pid(), "KILL");
+        if !turn_goes_on {
+            begins();
+        }
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "1"});
+        agent.tells("PreToolUse", &call);
+        for file in &files {
+            fs::write(file, "EVIL\n").unwrap();
+        }
+        agent.tells("PostToolUse", &call);
+        agent.tells("Stop", &json!({}));
+        let turns = world.sandbox.run(["turns"]).expect(0).stdout;
+        assert!(
+            turns.contains("200 files, 200 unseen"),
+            "{turn_goes_on}: {turns}"
+        );
+        let turn = turns.split_whitespace().nth(1).unwrap().to_owned();
+        world.sandbox.run_as_person(["revert", &turn]).expect(0);
+        for file in &files {
+            assert_eq!(fs::read_to_string(file).unwrap(), "old\n", "{turn_goes_on}");
+        }
+    }
+}
+
 /// Nothing is done, and a script is not told otherwise.
 #[test]
 fn a_turn_of_which_all_is_left_out_is_not_taken_back() {
