@@ -11,7 +11,7 @@ use pillion_discovery::version_control::{GitFolders, git};
 
 use crate::git::{Index, Tracked};
 use crate::remark::Remark;
-use crate::scan::{Stat, identity, is_absence};
+use crate::scan::{Folder, Stat, is_absence};
 
 /// Neither a log nor a file of git's that is longer is read, in bytes.
 const MAX_READ: u64 = 16 << 20;
@@ -29,8 +29,8 @@ pub struct Head {
     log: u64,
     stash: u64,
     is_jj: bool,
-    /// What its own folder is: another repository in its place has another history.
-    identity: Option<(u64, u64)>,
+    /// Its own folder: another repository in its place has another history.
+    folder: Folder,
 }
 
 /// A line of the log of HEAD.
@@ -142,7 +142,7 @@ impl Head {
             log: length(log_of(&git)),
             stash: length(git.common.join("logs/refs/stash")),
             is_jj: work_tree.join(".jj").is_dir(),
-            identity: identity(&git.own),
+            folder: Folder::of(&git.own.metadata().ok()?),
             git,
         })
     }
@@ -156,7 +156,7 @@ impl Head {
         work_tree: &Path,
         indexes: [&Index; 2],
     ) -> Option<Move> {
-        if self == before || self.identity != before.identity {
+        if self == before || self.folder.is_other(before.folder) {
             return None;
         }
         let log = regular_file::read(&log_of(&self.git), MAX_READ).unwrap_or_default();

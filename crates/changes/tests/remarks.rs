@@ -580,6 +580,20 @@ fn what_a_move_of_head_has_thrown_away_is_said_with_what_brings_it_back() {
     }
 }
 
+/// Nothing leads back to a branch of a repository that is deleted.
+#[test]
+fn a_repository_in_the_place_of_another_one_has_not_moved_head() {
+    let tree = repository(false);
+    let mut recorder = recorder(&tree.store, &tree.root);
+    recorder.begin(SESSION, "claude", "").unwrap();
+    let again = "rm -rf .git; git init -qb new; git add -A; git commit -qm x; git reset -q --hard; echo x > a";
+    call(&mut recorder, true, || shell_does(&tree, again));
+    recorder.end(SESSION).unwrap();
+    assert_eq!(remarks(&tree), [""; 0]);
+    revert(&tree, false);
+    assert_eq!(fs::read_to_string(tree.root.join("a")).unwrap(), "one\n");
+}
+
 /// Its files would come back without their `.git`, and git would refuse to make it again in their place.
 #[test]
 fn a_work_tree_that_git_has_removed_is_left_out_with_the_command_that_makes_it_again() {
