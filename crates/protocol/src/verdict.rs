@@ -166,23 +166,29 @@ impl Note {
         Self { lines, text, on }
     }
 
-    /// What stands before words that were typed beside a line that is removed, or is another one by now.
-    pub fn about(line: &str, is_removed: bool) -> String {
-        match is_removed {
-            true => format!("(on `{line}`, which is removed) "),
-            false => format!("(typed on `{line}`, which has changed since) "),
+    /// What stands before words that were typed beside so many lines that are removed, or one that is another by now.
+    pub fn about(line: &str, removed: usize) -> String {
+        match removed {
+            0 => format!("(typed on `{line}`, which has changed since) "),
+            1 => format!("(on `{line}`, which is removed) "),
+            _ => format!("(on {removed} removed lines, `{line}`) "),
         }
     }
 
-    /// The words alone, and whether they are on a line that was removed then.
-    pub fn words(&self) -> (&str, bool) {
-        let about = |is_removed| Self::about(self.on.as_ref()?, is_removed).into();
-        let after = |about: Option<String>| self.text.strip_prefix(about?.as_str());
-        match (after(about(true)), after(about(false))) {
-            (Some(words), _) => (words, true),
-            (None, Some(words)) => (words, false),
-            (None, None) => (&self.text, false),
-        }
+    /// The words alone, and on how many lines they are that were removed then.
+    pub fn words(&self) -> (&str, usize) {
+        let about = |removed| {
+            let about = Self::about(self.on.as_ref()?, removed);
+            Some((self.text.strip_prefix(&about)?, removed))
+        };
+        let count = self
+            .text
+            .strip_prefix("(on ")
+            .and_then(|it| it.split_once(' '));
+        let several = count.and_then(|(count, _)| about(count.parse().ok()?));
+        { several.or_else(|| about(1)) }
+            .or_else(|| about(0))
+            .unwrap_or((&self.text, 0))
     }
 }
 

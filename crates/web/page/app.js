@@ -486,26 +486,27 @@ function reason() {
 
 /**
  * At once, so that no word is taken for a key.
- * @param {{ lines?: [number, number], removed?: number }} on
+ * @param {{ lines?: [number, number], removed?: [number, number] }} on lines after, or before if all of these are removed
  * @param {number} row the row below which it is written
  */
 function writeNote(on, row) {
   const diff = current();
   if (!diff) return;
   const { lines, removed } = on;
-  const { after } = (removed === undefined ? null : diff.hunks.find(({ before }) => before[0] <= removed && removed < before[1])) ?? {};
-  // The one that is there already, at the same line, or on the same hunk.
-  const known = diff.remarks.find((it) => (after ? it.lines && after[0] - 1 <= it.lines[0] && it.lines[0] < after[1] : it.lines?.[0] === lines?.[0]));
+  // The one that is there already, at the same line.
+  const start = (/** @type {Partial<import("./wire.js").Remark>} */ it) => it.removed ? -2 - it.removed[0] : it.lines?.[0] ?? -1;
+  const known = diff.remarks.find((it) => start(it) === start(on));
   const old = known?.text ?? "";
   const { g } = sheet;
-  const place = lines ? (lines[1] > lines[0] + 1 ? `lines ${lines[0] + 1} to ${lines[1]}` : `line ${lines[0] + 1}`) : removed !== undefined ? `the removed line ${removed + 1}` : "the file";
+  const [first, last] = removed ?? lines ?? [0, 0];
+  const place = `${removed ? "the removed " : ""}${last > first + 1 ? `lines ${first + 1} to ${last}` : last ? `line ${last}` : "the file"}`;
   const { made, area } = writing({
     diff: diff.id, label: `Note on ${place} of ${diff.name}`, text: old, word: "Save note",
     send: (text) => act("note", { lines, removed, text }, g),
     leave: () => sheet.written(),
     tell: (text) => post(`/diffs/${diff.id}/words`, { note: { g, lines, removed, text } }),
     left: (text) => post(`/diffs/${diff.id}/note`, { g, lines, removed, text }).catch(failed),
-    more: lines ? [{ word: "Suggest other lines", act: async (to) => {
+    more: lines && !removed ? [{ word: "Suggest other lines", act: async (to) => {
       const { text } = await get(`/diffs/${diff.id}/text`, { g, side: "after" });
       const those = text.split("\n").slice(lines[0], lines[1]).join("\n");
       to.setRangeText(`\`\`\`suggestion\n${those}\n\`\`\`\n`, to.selectionStart, to.selectionEnd, "end");
@@ -513,7 +514,7 @@ function writeNote(on, row) {
       to.focus();
     } }] : [],
   });
-  sheet.write(made, row, async () => (lines ? sheet.rowOf("right", lines[1] - 1) : removed !== undefined ? sheet.rowOf("left", removed) : 0));
+  sheet.write(made, row, async () => (last ? sheet.rowOf(removed ? "left" : "right", last - 1) : 0));
   area.focus();
 }
 
@@ -523,7 +524,7 @@ function note() {
   sheet.selectedFrom = null;
   const row = rows[1] - 1;
   if (!on) return writeNote({}, row);
-  return writeNote(on.side === "right" ? { lines: on.lines } : { removed: on.lines[0] }, row);
+  return writeNote(on.side === "right" ? { lines: on.lines } : { removed: on.lines }, row);
 }
 
 /**
@@ -1033,8 +1034,8 @@ view.addEventListener("click", (event) => {
     rearrange();
   } else if (on.closest(".note")) {
     const remark = current()?.remarks[Number(/** @type {HTMLElement} */ (on.closest(".note")).dataset.note)];
-    if (remark && on.classList.contains("edit-note")) writeNote({ lines: remark.lines ?? undefined }, at);
-    if (remark && on.classList.contains("delete-note")) act("note", { lines: remark.lines, text: "" });
+    if (remark && on.classList.contains("edit-note")) writeNote({ lines: remark.lines ?? undefined, removed: remark.removed ?? undefined }, at);
+    if (remark && on.classList.contains("delete-note")) act("note", { lines: remark.lines, removed: remark.removed, text: "" });
   } else if (!getSelection()?.toString()) {
     sheet.goTo(at, "none");
   }

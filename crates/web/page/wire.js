@@ -2,7 +2,7 @@
 
 /** @typedef {[number, number]} Span */
 /** @typedef {{ before: Span, after: Span, out: boolean, mark: string | null, white: boolean }} Hunk */
-/** @typedef {{ lines: Span | null, place: string, text: string, says: string }} Remark */
+/** @typedef {{ lines: Span | null, removed: Span | null, place: string, text: string, says: string }} Remark */
 /** @typedef {{ hunks: boolean[], unseen: number, whole: boolean }} SeenNow */
 /**
  * @typedef {{

@@ -356,17 +356,9 @@ impl Page {
             let text = note.text;
             return Ok(HunkNote { text, ..begun });
         }
-        let mut hunks = view.proposal.hunks().iter();
-        let (hunk, removed) = match note.removed {
-            Some(line) => (
-                hunks.position(|hunk| hunk.before.contains(&line)),
-                Some(line),
-            ),
-            None => (note.hunk, None),
-        };
         let length = view.proposal.after().len().max(1);
-        let on = match (hunk.or(note.hunk), note.lines) {
-            (Some(hunk), _) => view.note_on_hunk(hunk, removed),
+        let on = match (note.removed, note.lines) {
+            (Some((from, to)), _) => view.note_on_removed(from..to.max(from + 1)),
             (None, Some((from, to))) => {
                 let from = from.min(length - 1);
                 Some(view.note_at(from..to.clamp(from + 1, length)))

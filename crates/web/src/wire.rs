@@ -182,6 +182,8 @@ pub struct HunkState {
 pub struct Remark {
     /// The lines of the text after as it is now: the first, and the one after the last; none if it is on the file.
     pub lines: Option<(usize, usize)>,
+    /// The same of the text before, if it is on lines that are removed.
+    pub removed: Option<(usize, usize)>,
     /// What it is on, for people: `lines 3 to 5`, `the file`.
     pub place: String,
     /// The words as they were typed, to be edited.
@@ -503,15 +505,12 @@ pub struct EditText {
 pub struct NoteText {
     /// The generation.
     pub g: u64,
-    /// Lines of the text after, from 0: the first and the one after the last. Without it and `hunk`, the file.
+    /// Lines of the text after, from 0: the first and the one after the last. Without it and `removed`, the file.
     #[serde(default)]
     pub lines: Option<(usize, usize)>,
-    /// All of a hunk.
+    /// The same of the text before: lines that are removed.
     #[serde(default)]
-    pub hunk: Option<usize>,
-    /// The line before that it is on, of those that the hunk removes.
-    #[serde(default)]
-    pub removed: Option<usize>,
+    pub removed: Option<(usize, usize)>,
     /// The words.
     pub text: String,
 }

@@ -14,6 +14,9 @@ use crate::proposal::{Change, Proposal, Side, Version};
 /// No more is quoted of a line that is not there any more.
 const MAX_QUOTED: usize = 60;
 
+/// Between the first and the last of several lines that are removed, as they are quoted.
+const BETWEEN: &str = "` to `";
+
 /// A note on lines of a proposal.
 #[derive(Debug, Clone)]
 pub struct HunkNote {
@@ -23,10 +26,11 @@ pub struct HunkNote {
     pub lines: Range<usize>,
     /// It is about the whole file.
     pub is_on_file: bool,
-    /// The beginning of the line that it is on, if that is another one than that of `version`.
+    /// The beginning of the line that it is on, if that is another one than that of `version`; of removed lines, those of the first
+    /// and the last.
     pub on: Option<String>,
-    /// That line is one of the text before.
-    pub is_removed: bool,
+    /// The lines of the text before, of which `lines` is the place, if it is on lines that are removed.
+    pub removed: Range<usize>,
     /// The words.
     pub text: String,
 }
@@ -56,44 +60,65 @@ impl Judged {
 
     /// The note that begins at these lines of the text after, or an empty one on them.
     pub fn note_at(&self, lines: Range<usize>) -> HunkNote {
-        self.note_like(lines, false)
+        self.note_like(self.empty_note(lines))
     }
 
-    /// The note on all of a hunk, or an empty one; on this line before, or on the first one of a hunk that only removes lines.
-    pub fn note_on_hunk(&self, hunk: usize, line: Option<usize>) -> Option<HunkNote> {
-        let note = self.note_at(self.lines_of_hunk(hunk)?);
-        let hunk = self.proposal.hunks().get(hunk)?;
-        let first = hunk.after.is_empty().then_some(hunk.before.start);
-        Some(match line.or(first) {
-            None => note,
-            Some(line) => HunkNote {
-                on: Some(quoted(self.proposal.before().shown(line))),
-                is_removed: true,
-                ..note
-            },
-        })
+    /// The note on all of a hunk, or an empty one; if it only removes lines, on these.
+    pub fn note_on_hunk(&self, hunk: usize) -> Option<HunkNote> {
+        let at = self.proposal.hunks().get(hunk)?;
+        match at.after.is_empty() {
+            true => self.note_on_removed(at.before.clone()),
+            false => Some(self.note_at(self.lines_of_hunk(hunk)?)),
+        }
+    }
+
+    /// The note that begins at these lines before, or an empty one on them, as far as the hunk of the first removes them.
+    pub fn note_on_removed(&self, lines: Range<usize>) -> Option<HunkNote> {
+        let mut new = self.empty_note(0..1);
+        new.removed = lines.clone();
+        let known = self.note_like(new.clone());
+        let hunks = self.proposal.hunks();
+        let Some(hunk) = hunks.iter().position(|it| it.before.contains(&lines.start)) else {
+            return (!known.text.is_empty()).then_some(known);
+        };
+        let start = self.lines_of_hunk(hunk)?.start;
+        new.lines = start..start + 1;
+        new.removed.end = lines.end.min(hunks[hunk].before.end);
+        let quoted = |line| quoted(self.proposal.before().shown(line));
+        let first = quoted(new.removed.start);
+        new.on = Some(match new.removed.len() {
+            1 => first,
+            _ => first + BETWEEN + &quoted(new.removed.end - 1),
+        });
+        new.text = known.text;
+        Some(new)
     }
 
     /// The note on the whole file, or an empty one.
     pub fn note_on_file(&self) -> HunkNote {
-        self.note_like(0..self.proposal.after().len().max(1), true)
+        let note = self.empty_note(0..self.proposal.after().len().max(1));
+        let is_on_file = true;
+        self.note_like(HunkNote { is_on_file, ..note })
     }
 
-    fn note_like(&self, lines: Range<usize>, is_on_file: bool) -> HunkNote {
-        let new = HunkNote {
+    fn empty_note(&self, lines: Range<usize>) -> HunkNote {
+        HunkNote {
             version: self.proposal.version(),
             lines,
-            is_on_file,
+            is_on_file: false,
             on: None,
-            is_removed: false,
+            removed: 0..0,
             text: String::new(),
-        };
+        }
+    }
+
+    /// This one, with the words of the one in whose place it is.
+    fn note_like(&self, new: HunkNote) -> HunkNote {
         let mut notes = self.hunk_notes.iter();
         match notes.find(|note| note.is_like(&new, &self.proposal)) {
             None => new,
             Some(known) => HunkNote {
-                on: known.on.clone(),
-                is_removed: known.is_removed,
+                on: new.on.or_else(|| known.on.clone()),
                 text: known.text.clone(),
                 ..new
             },
@@ -207,23 +232,28 @@ impl Judged {
         let count = after.len().max(1);
         let place = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).min(count - 1);
         let lines = place(lines.first)..place(lines.last) + 1;
-        let (text, was_removed) = note.words();
-        let is_on = |line: &str| note.on.as_deref() == Some(&*quoted(line));
-        let mut removed = self
-            .proposal
-            .hunks()
-            .iter()
-            .flat_map(|it| it.before.clone());
-        let is_removed = was_removed && removed.any(|it| is_on(before.shown(it)));
-        let same = (0..after.len()).filter(|it| !is_removed && is_on(after.shown(*it)));
+        let (text, removed) = note.words();
+        // The first of those that were removed.
+        let on = note.on.as_deref().map(|on| match removed {
+            0 | 1 => on,
+            _ => on.split_once(BETWEEN).map_or(on, |it| it.0),
+        });
+        let is_on = |line: &str| on == Some(&*quoted(line));
+        let hunks = self.proposal.hunks().iter();
+        let mut before_hunks = hunks
+            .flat_map(|it| it.before.clone())
+            .filter(|_| removed > 0);
+        let gone = before_hunks.find(|it| is_on(before.shown(*it)));
+        let same = (0..after.len()).filter(|it| gone.is_none() && is_on(after.shown(*it)));
         let same = same.min_by_key(|it| it.abs_diff(lines.start));
         let start = same.unwrap_or(lines.start);
+        let length = same.map_or(0, |_| removed).max(lines.len());
         HunkNote {
             version: self.proposal.version(),
             is_on_file: note.on.is_none() && count > 1 && lines == (0..count),
-            lines: start..(start + lines.len()).min(count),
+            lines: start..(start + length).min(count),
             on: note.on.clone().filter(|_| same.is_none()),
-            is_removed,
+            removed: gone.map_or(0..0, |it| it..it + removed),
             text: text.to_owned(),
         }
     }
@@ -286,17 +316,23 @@ impl Judged {
 impl HunkNote {
     /// Returns true if one takes the place of the other.
     fn is_like(&self, other: &Self, proposal: &Proposal) -> bool {
-        let start = |note: &Self| (note.is_on_file, note.lines_in(proposal).start);
-        start(self) == start(other)
+        let place = |note: &Self| match note.removed_in(proposal) {
+            Some(removed) => (false, true, removed.start),
+            None => (note.is_on_file, false, note.lines_in(proposal).start),
+        };
+        place(self) == place(other)
     }
 
-    /// What it is on, as people count lines: `the file`, `line 3`, `lines 3 to 5`.
+    /// What it is on, as people count lines: `the file`, `line 3`, `lines 3 to 5`, `2 lines removed at line 3`.
     pub fn place(&self, proposal: &Proposal) -> String {
         let lines = self.lines_in(proposal);
-        match (self.is_on_file, lines.len()) {
-            (true, _) => "the file".to_owned(),
-            (false, 0 | 1) => format!("line {}", lines.start + 1),
-            (false, _) => format!("lines {} to {}", lines.start + 1, lines.end),
+        let first = lines.start + 1;
+        match (self.is_on_file, self.removed.len(), lines.len()) {
+            (true, ..) => "the file".to_owned(),
+            (_, 1, _) => format!("the line removed at line {first}"),
+            (_, removed @ 2.., _) => format!("{removed} lines removed at line {first}"),
+            (_, _, 0 | 1) => format!("line {first}"),
+            _ => format!("lines {first} to {}", lines.end),
         }
     }
 
@@ -306,12 +342,12 @@ impl HunkNote {
         let is_same = |line: usize| moves.of(Side::Right, line).is_same;
         let now = || quoted(proposal.after().shown(self.lines_in(proposal).start));
         let is_there = match &self.on {
-            Some(line) => !self.is_removed && *line == now(),
+            Some(line) => self.removed.is_empty() && *line == now(),
             None => self.is_on_file || self.lines.clone().all(is_same),
         };
         match is_there || self.text.trim().is_empty() {
             true => self.text.clone(),
-            false => Note::about(&self.typed_on(), self.is_removed) + &self.text,
+            false => Note::about(&self.typed_on(), self.removed.len()) + &self.text,
         }
     }
 
@@ -319,6 +355,13 @@ impl HunkNote {
     fn typed_on(&self) -> String {
         let version = || quoted(self.version.line(self.lines.start));
         self.on.clone().unwrap_or_else(version)
+    }
+
+    /// The lines of the text before as it is now, if it is on lines that are removed.
+    pub fn removed_in(&self, proposal: &Proposal) -> Option<Range<usize>> {
+        let moves = proposal.moves_from(&self.version);
+        let start = moves.of(Side::Left, self.removed.start).line;
+        (!self.removed.is_empty()).then(|| start..start + self.removed.len())
     }
 
     /// The lines of the text after as it is now, or those in their place: one at least.

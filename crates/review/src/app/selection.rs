@@ -89,26 +89,28 @@ impl App {
     /// empty if there is none yet.
     pub(super) fn noted(&self) -> Option<HunkNote> {
         let view = self.view()?;
-        let hunk = |line| view.note_on_hunk(view.hunk, line);
         let rows = match self.selected() {
             None if let Some(Row::Note(note)) = view.rows().get(view.cursor) => {
-                let note = view.hunk_notes.get(note)?;
-                return Some(match note.is_on_file {
-                    true => view.note_on_file(),
-                    false => view.note_at(note.lines_in(&view.proposal)),
-                });
+                return view.hunk_notes.get(note).cloned();
             }
-            None if view.rows().of_hunk(view.hunk).start == view.cursor => return hunk(None),
+            None if view.rows().of_hunk(view.hunk).start == view.cursor => {
+                return view.note_on_hunk(view.hunk);
+            }
             None => view.cursor..view.cursor + 1,
             Some(rows) => rows,
         };
         let rows = rows.filter_map(|row| view.rows().get(row)).map(Row::lines);
         let (before, after): (Vec<_>, Vec<_>) = rows.unzip();
-        let lines: Vec<_> = after.into_iter().flatten().collect();
-        match (lines.first(), lines.last()) {
-            (Some(first), Some(last)) => Some(view.note_at(*first..*last + 1)),
+        let all = |lines: Vec<Option<usize>>| {
+            let mut lines = lines.into_iter().flatten();
+            let first = lines.next()?;
+            Some(first..lines.last().unwrap_or(first) + 1)
+        };
+        match (all(after), all(before)) {
+            (Some(lines), _) => Some(view.note_at(lines)),
             // Nothing is left of these lines but their place.
-            _ => hunk(before.into_iter().flatten().next()),
+            (None, Some(lines)) => view.note_on_removed(lines),
+            (None, None) => view.note_on_hunk(view.hunk),
         }
     }
 }

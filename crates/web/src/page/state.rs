@@ -61,6 +61,7 @@ impl Page {
             let lines = note.lines_in(proposal);
             wire::Remark {
                 lines: (!note.is_on_file).then_some((lines.start, lines.end)),
+                removed: note.removed_in(proposal).map(|it| (it.start, it.end)),
                 place: note.place(proposal),
                 text: note.text.clone(),
                 says: visible::lines(&note.says(proposal)),

@@ -281,7 +281,10 @@ fn notes_on_hunks_go_with_an_acceptance_at_the_lines_that_they_have_then() {
     person.press("nCgone");
     person.key(KeyCode::Enter);
     person.wait(10_000);
-    assert_eq!(line(&person), "your note on line 11: gone");
+    assert_eq!(
+        line(&person),
+        "your note on the line removed at line 11: gone"
+    );
     person.press("pC");
     assert_eq!(line(&person), "note on lines 5 to 7 of a.txt: too much▏");
     person.key(KeyCode::Enter);
@@ -583,9 +586,17 @@ fn a_note_has_several_lines_and_what_is_searched_for_has_one() {
 
 #[test]
 fn a_note_on_lines_that_are_removed_names_the_line() {
-    for (keys, line) in [("nC", "b"), ("njC", "c"), ("nVjC", "b")] {
+    let two = "(on 2 removed lines, `b` to `c`)";
+    let one = "(on `c`, which is removed)";
+    for (keys, after, on) in [
+        ("nC", "a\nd\n", two),
+        ("njC", "a\nd\n", one),
+        ("nVjC", "a\nd\n", two),
+        // The line that is added in their place is another one.
+        ("nuVjC", "a\nnew\nd\n", two),
+    ] {
         let mut person = Person::new(120, 24);
-        person.open("a.txt", Some("a\nb\nc\nd\n"), "a\nd\n");
+        person.open("a.txt", Some("a\nb\nc\nd\n"), after);
         person.press(keys);
         person.press("why");
         person.key(KeyCode::Enter);
@@ -593,6 +604,29 @@ fn a_note_on_lines_that_are_removed_names_the_line() {
         person.wait(10_000);
         let said = rejections(&person.press("r"));
         let said: Vec<_> = said.iter().flatten().map(|it| &*it.text).collect();
-        assert_eq!(said, [format!("(on `{line}`, which is removed) why")]);
+        assert_eq!(said, [format!("{on} why")], "{keys}");
     }
+}
+
+#[test]
+fn notes_on_what_is_removed_and_on_what_is_added_there_are_two() {
+    let mut person = Person::new(120, 24);
+    person.open("a.txt", Some("a\nb\nc\nd\n"), "a\nnew\nd\n");
+    person.press("uVjCgone");
+    person.key(KeyCode::Enter);
+    person.press("jCadded");
+    person.key(KeyCode::Enter);
+    // Each is changed where it stands.
+    person.press("kkVjC");
+    assert_eq!(
+        line(&person),
+        "note on 2 lines removed at line 2 of a.txt: gone▏"
+    );
+    person.key(KeyCode::Esc);
+    let (_, notes) = noted(&person.press("a"));
+    let expected = [
+        (1, 1, "(on 2 removed lines, `b` to `c`) gone".to_owned()),
+        (1, 1, "added".to_owned()),
+    ];
+    assert_eq!(notes, expected);
 }
