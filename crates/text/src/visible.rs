@@ -233,24 +233,18 @@ fn piece(cluster: &str, at: Place) -> Piece<'_> {
     } else if cluster.chars().all(is_whole) && width(cluster) > 0 {
         (Cow::Borrowed(cluster), false)
     } else {
-        let replaced = cluster.chars().any(|char| !is_plain(char));
+        let replaced = { cluster.chars() }.any(|char| !is_plain(char) || is_joiner(char));
         (Cow::Owned(parts(cluster)), replaced)
     };
     let width = width(&text);
     of(text, width, replaced)
 }
 
-/// Emoji that are joined of several are drawn as their parts: terminals disagree on how wide the
-/// whole is, and then nothing after it stands where it should.
+/// Emoji that are joined of several are drawn as their parts, with what joins them by name: terminals disagree on how wide
+/// the whole is, and then nothing after it stands where it should.
 fn parts(cluster: &str) -> String {
     let mut text = String::new();
-    let is_emoji = cluster
-        .chars()
-        .any(|char| char.width() == Some(2) || char == '\u{fe0f}');
     for char in cluster.chars() {
-        if is_joiner(char) && is_emoji && char != '\u{200c}' {
-            continue;
-        }
         if !is_plain(char) || is_joiner(char) {
             text.push_str(&stand_in(char));
         } else if char.width() == Some(0) && text.is_empty() {
@@ -258,9 +252,6 @@ fn parts(cluster: &str) -> String {
         } else {
             text.push(char);
         }
-    }
-    if text.is_empty() {
-        text = cluster.chars().map(stand_in).collect();
     }
     text
 }
@@ -369,8 +360,9 @@ mod tests {
         };
         assert_eq!(widths("a漢e\u{301}🦀"), [1, 2, 1, 2]);
         assert_eq!(one_line("\u{301}x"), "\u{25cc}\u{301}x");
-        assert_eq!(one_line("👩\u{200d}🚀"), "👩🚀");
-        assert_eq!(one_line("❤\u{fe0f}"), "❤");
+        assert_eq!(one_line("👩\u{200d}🚀"), "👩⟨U+200D⟩🚀");
+        assert_eq!(one_line("❤\u{fe0f}"), "❤⟨U+FE0F⟩");
+        assert_eq!(one_line("👋🏽"), "👋🏽");
         assert_eq!(one_line(&format!("a{}", "\u{301}".repeat(500))), "a⟨+500⟩");
     }
 
