@@ -96,7 +96,12 @@ impl TextLine<'_> {
             } else if let Some(unreadable) = self.unreadable.filter(|_| text == "\u{fffd}") {
                 style = style.patch(unreadable).add_modifier(Modifier::REVERSED);
             }
-            if theme.is_ascii && !piece.replaced && !text.is_ascii() {
+            let is_own = piece.replaced
+                || content
+                    .as_bytes()
+                    .get(byte)
+                    .is_some_and(u8::is_ascii_whitespace);
+            if theme.is_ascii && !is_own && !text.is_ascii() {
                 text = "?".repeat(piece.width).into();
             }
             if self.hits.iter().any(|range| range.contains(&byte)) {

@@ -385,6 +385,18 @@ fn text_that_would_hide_something() {
     insta::assert_snapshot!(see(&mut person));
 }
 
+/// Blanks that are drawn are none of the characters that the terminal has not.
+#[test]
+fn without_utf_8_each_blank_has_a_mark() {
+    let mut person = reviewer(80, 24);
+    person.open("a.txt", Some("one\n"), "one\ttab\t \né\n");
+    let mut theme = Theme::new(true, Depth::True);
+    theme.is_ascii = true;
+    let screen = text(&draw(&mut person, &theme));
+    assert!(screen.contains("one>tab>."), "{screen}");
+    assert!(screen.contains("+ ?"), "{screen}");
+}
+
 #[test]
 fn line_ends_that_differ() {
     let mut person = reviewer(100, 15);
