@@ -218,9 +218,9 @@ impl Judged {
     }
 }
 
-fn reason<'a>(mut notes: impl Iterator<Item = &'a Note>) -> String {
-    let first = notes.next();
-    first.map_or_else(String::new, |note| first_words(&note.text))
+fn reason<'a>(notes: impl Iterator<Item = &'a Note>) -> String {
+    let first_lines = notes.filter_map(|note| note.text.trim().lines().next());
+    first_words(&first_lines.collect::<Vec<_>>().join("; "))
 }
 
 /// A note of the person's, in lines with `# `.

@@ -287,7 +287,7 @@ impl fmt::Display for Doubt {
                     proposer.display_name()
                 )
             }
-            Self::Nothing => write!(f, "nothing is left of the proposal"),
+            Self::Nothing => write!(f, "nothing is left of the change"),
             Self::Outside => write!(f, "this file is outside of the workspace"),
             Self::OtherNames => write!(
                 f,
