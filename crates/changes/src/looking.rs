@@ -1,14 +1,15 @@
 //! Changes that are written already, as they are shown beside proposals: the text before a turn beside what the file has now.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use pillion_protocol::Note;
 use pillion_protocol::verdict;
-use pillion_text::counted;
+use pillion_text::{counted, visible};
 
 use crate::deciding::{Act, DecideError, Decided, Deciding, Words};
 use crate::history::as_text;
-use crate::kept::Kept;
+use crate::kept::{self, Kept};
 use crate::state::FileState;
 use crate::store::{Store, StoreError};
 use crate::take_back::{self, Present};
@@ -31,6 +32,8 @@ pub struct Shown {
     pub mode: Option<(Option<u32>, u32)>,
     /// What it has to do with a symbolic link, as a sentence, if anything.
     pub link: Option<&'static str>,
+    /// The place from which it has moved its file, which it shows as one change with what took the file away from there.
+    pub from: Option<PathBuf>,
     /// True if nobody knows who made it.
     pub is_unclear: bool,
 }
@@ -92,6 +95,13 @@ pub fn look(
         ChangeState::TakenBack | ChangeState::Gone => false,
     };
     let named = kept.named(name)?.into_iter().filter(is_meant);
+    // What was moved is one change.
+    let halves = kept
+        .turn
+        .real_changes()
+        .filter_map(|it| Some(pair(kept, it)?.number));
+    let halves: HashSet<u64> = halves.filter(|_| name.change.is_none()).collect();
+    let named = named.filter(|it| !halves.contains(&it.number));
     let (open, changes): (Vec<_>, Vec<_>) = { named }.partition(|it| open.contains(&kept.name(it)));
     if changes.is_empty() && !open.is_empty() {
         return Err(LookError::Open(name));
@@ -155,7 +165,19 @@ fn is_over(kept: &Kept, change: &Change, is_accepted: bool) -> bool {
     }
 }
 
+/// The other half of a change that moved its file, where nobody has changed that since.
+fn pair<'a>(kept: &'a Kept, change: &Change) -> Option<&'a Change> {
+    let from = kept.moved_with(change)?;
+    kept::is_at(&change.after, &change.path).then_some(from)
+}
+
 fn show(store: &Store, kept: &Kept, change: &Change) -> Result<Shown, String> {
+    let from = pair(kept, change);
+    let whole = from.map(|from| Change {
+        before: from.before.clone(),
+        ..change.clone()
+    });
+    let change = whole.as_ref().unwrap_or(change);
     let present = take_back::present(store, &kept.turn.roots, change);
     let present = present.map_err(|error| error.to_string())?;
     let texts = [&present.before, &present.now];
@@ -170,6 +192,7 @@ fn show(store: &Store, kept: &Kept, change: &Change) -> Result<Shown, String> {
         after: change.after.clone(),
         mode: change.before.mode_beside_text(&change.after),
         link: about_link(change),
+        from: from.map(|it| it.path.clone()),
         is_unclear: change.by == Author::Unclear,
         present,
     })
@@ -218,7 +241,9 @@ impl Shown {
             return Ok(None);
         };
         let is_decided = accepted.is_some() || verdict::takes_back(notes);
-        if is_decided && change.after != self.after {
+        let from = kept.moved_with(change).filter(|_| self.from.is_some());
+        let is_other = change.after != self.after || from.is_some() != self.from.is_some();
+        if is_decided && is_other {
             // Nobody has seen what the agent has made of it since.
             let error = DecideError::ChangedSinceShown;
             return Ok(Some(deciding.decided(change, Err(error))));
@@ -228,7 +253,7 @@ impl Shown {
             shown: Some(text.to_owned()),
             ..Words::default()
         };
-        let result = match accepted {
+        let mut result = match accepted {
             Some(content) => {
                 deciding.say(words_on(content));
                 self.accepted(deciding, change, content)
@@ -242,7 +267,30 @@ impl Shown {
                 return Ok(None);
             }
         };
+        if let Some(from) = from.filter(|_| result.is_ok()) {
+            // The agent has heard the words.
+            deciding.say(Words::default());
+            let act = match accepted {
+                Some(content) if !self.is_without(content) => Act::Keep,
+                _ => Act::TakeBack,
+            };
+            result = deciding.one(act, from).and(result);
+        }
         Ok(Some(deciding.decided(change, result)))
+    }
+
+    /// The same as a sentence.
+    pub fn moved(&self) -> Option<String> {
+        let from = visible::one_line(&self.from.as_ref()?.to_string_lossy());
+        Some(format!(
+            "This file was moved from {from}: what you decide is about both."
+        ))
+    }
+
+    /// Returns true if this text is that of the file without the change.
+    fn is_without(&self, content: &str) -> bool {
+        let before = self.present.before.as_deref();
+        before.map_or(content.is_empty(), |it| it == content.as_bytes())
     }
 
     fn accepted(
@@ -257,8 +305,7 @@ impl Shown {
         if content == self.now {
             return deciding.one(Act::Keep, change);
         }
-        let before = self.present.before.as_deref();
-        match before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {
+        match self.is_without(content) {
             true => self.take_back(deciding, change),
             false => deciding.rewrite(change, &self.present, content),
         }
@@ -272,7 +319,9 @@ impl Shown {
     ) -> Result<&'static str, DecideError> {
         let before = self.present.before.as_deref().and_then(as_text);
         match before.filter(|_| self.present.changed_since > 0) {
-            Some(before) => deciding.rewrite(change, &self.present, before),
+            Some(before) => deciding
+                .rewrite(change, &self.present, before)
+                .map(|_| "taken back, but for what was changed since"),
             None => deciding.one(Act::TakeBack, change),
         }
     }

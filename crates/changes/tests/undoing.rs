@@ -1238,6 +1238,69 @@ fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {
     assert!(looked.left_out[0].contains("has changed since, in 3 of the same places"));
 }
 
+/// What was renamed and changed is one diff, and what is decided is about both halves.
+#[test]
+fn a_file_that_was_moved_and_changed_is_shown_and_decided_as_one() {
+    let [old, new] = [OLD, NEW].map(|it| format!("{it}what is the same in both\n"));
+    let (old, new) = (&*old, &*new);
+    let edited = new.replace("one", "mine");
+    let why = [Note::on_all("not so")];
+    let both = |state| [state, state];
+    use ChangeState::{Edited, Kept, TakenBack};
+    for (accepted, notes, states, left) in [
+        (Some(new), &[][..], both(Kept), (None, Some(new))),
+        (Some(&*edited), &[], [Kept, Edited], (None, Some(&*edited))),
+        (Some(old), &[], both(TakenBack), (Some(old), None)),
+        (None, &why, both(TakenBack), (Some(old), None)),
+    ] {
+        let mut lab = Lab::new();
+        lab.write("a", old);
+        lab.turn_of(|folder| {
+            fs::create_dir(folder.join("new")).unwrap();
+            fs::remove_file(folder.join("a")).unwrap();
+            fs::write(folder.join("new/b"), new).unwrap();
+        });
+        let all = ChangeRef {
+            turn: 1,
+            change: None,
+        };
+        let kept = lab.kept(1);
+        let looked = looking::look(&lab.store, &kept, all, &[], 9).unwrap();
+        let [shown] = &looked.shown[..] else {
+            panic!("{looked:?}");
+        };
+        assert_eq!(
+            (shown.text_before().as_deref(), &*shown.now),
+            (Some(old), new)
+        );
+        assert!(shown.moved().unwrap().contains("moved from"));
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        let decided = shown.decide(&mut deciding, &kept, accepted, notes).unwrap();
+        decided.unwrap().result.unwrap();
+        let mut found = lab.state(1);
+        if lab.kept(1).turn.changes[0].path.ends_with("b") {
+            found.reverse();
+        }
+        assert_eq!(found, states);
+        let text = |name| lab.text(name);
+        assert_eq!((text("a").as_deref(), text("new/b").as_deref()), left);
+        // It is one act.
+        lab.undo_last().unwrap();
+        assert_eq!(
+            (text("a").as_deref(), text("new/b").as_deref()),
+            (None, Some(new))
+        );
+        assert_eq!(lab.state(1), both(ChangeState::Unseen));
+        // What somebody has changed since is no more what was moved.
+        lab.write("new/b", &edited);
+        let looked = looking::look(&lab.store, &lab.kept(1), all, &[], 9).unwrap();
+        assert!(
+            looked.shown.iter().all(|it| it.from.is_none()),
+            "{looked:?}"
+        );
+    }
+}
+
 /// A link is looked at, kept, edited and taken back itself: nothing becomes of what it leads to, whatever that is.
 #[test]
 fn a_link_is_decided_about_and_not_what_it_leads_to() {

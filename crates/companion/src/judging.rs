@@ -5,6 +5,7 @@ mod listing;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -48,6 +49,7 @@ pub(crate) struct Judging {
     /// Shared by the acts whose outcome is not told yet.
     acting: Arc<()>,
     deciding: Arc<Mutex<HashSet<ChangeRef>>>,
+    pub(crate) is_explained: Arc<AtomicBool>,
     events: Events,
 }
 
@@ -63,6 +65,8 @@ pub(crate) struct Shelf {
     pub(crate) roots: Arc<[PathBuf]>,
     /// Another number once a list of changes shows something else.
     pub(crate) lists: watch::Receiver<u64>,
+    /// True once it was said what deciding about such a change does.
+    pub(crate) is_explained: Arc<AtomicBool>,
 }
 
 impl Judging {
@@ -74,6 +78,7 @@ impl Judging {
             acts: DiskThreads::new(1),
             acting: Arc::default(),
             deciding: Arc::default(),
+            is_explained: Arc::default(),
             events,
         }
     }

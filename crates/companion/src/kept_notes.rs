@@ -280,7 +280,7 @@ mod tests {
             ..Note::on_all("a")
         };
         let moved = Note {
-            text: Note::about("x", false) + "a",
+            text: Note::about("x", 0) + "a",
             ..typed.clone()
         };
         kept.keep_on(A, "agent", path, vec![typed.clone()]);

@@ -10,6 +10,7 @@ use pillion_system::lock;
 use pillion_view::ask::{Look, LookedAt, MAX_FILES, Refused, Undecided};
 use std::collections::HashSet;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use tokio::sync::{mpsc, watch};
 
 use crate::commands::ToLoop;
@@ -47,6 +48,7 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
     let shelf = shelf.await?;
     let (store, lists) = (shelf.store.clone(), shelf.lists.clone());
     let deciding = Arc::clone(&shelf.deciding);
+    let is_explained = Arc::clone(&shelf.is_explained);
     let found = tasks::spawn_blocking(move || find(&shelf, look.change.as_deref()));
     let (proposer, looked) = found.await.map_err(|_| "the disk does not answer")??;
     let (over, those_over) = mpsc::unbounded_channel();
@@ -55,7 +57,11 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
         let names = names.enumerate().collect();
         tasks::spawn(find_over(store, names, deciding, lists, over));
     }
-    let files = looked.shown.into_iter().map(proposed).collect();
+    let files = looked.shown.into_iter().map(|shown| {
+        let explains = !is_explained.swap(true, Ordering::Relaxed);
+        proposed(shown, explains)
+    });
+    let files = files.collect();
     let (said, undecided) =
         proposing::propose_written(to_loop, proposer, files, those_over).await?;
     Ok(LookedAt {
@@ -136,12 +142,12 @@ fn newest(store: &Store, roots: &[PathBuf]) -> Result<ChangeRef, String> {
     Ok(ChangeRef { turn, change: None })
 }
 
-fn proposed(shown: Shown) -> Proposed {
+fn proposed(shown: Shown, explains: bool) -> Proposed {
     let file = ProposedFile {
         deletes: shown.present.now.is_none(),
         ..ProposedFile::new(shown.path.to_string_lossy(), shown.now.clone())
     };
-    (file, Some(StandIn::Written(Arc::new(shown))))
+    (file, Some(StandIn::Written(Arc::new(shown), explains)))
 }
 
 #[cfg(test)]

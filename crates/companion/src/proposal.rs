@@ -90,7 +90,7 @@ impl Proposal {
     /// The change, if it is written already.
     pub(crate) fn written(&self) -> Option<&Arc<Shown>> {
         match self.stand_in.as_deref()? {
-            StandIn::Written(shown) => Some(shown),
+            StandIn::Written(shown, _) => Some(shown),
             StandIn::Held(_) => None,
         }
     }

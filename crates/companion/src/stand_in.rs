@@ -14,8 +14,8 @@ const IS_WRITTEN: &str = "This change is already in the file. Accept to keep it.
 pub(crate) enum StandIn {
     /// The call that a hook holds: of a part of the file, or of what is no file.
     Held(HeldCall),
-    /// The text before a change that is written already.
-    Written(Arc<Shown>),
+    /// The text before a change that is written already, and whether it says what deciding about it does: the first one does.
+    Written(Arc<Shown>, bool),
 }
 
 impl StandIn {
@@ -26,12 +26,13 @@ impl StandIn {
     pub(crate) fn find(&self, file: &[u8]) -> Result<Held, String> {
         match self {
             Self::Held(held) => held.find(file),
-            Self::Written(shown) => Ok(Held {
+            Self::Written(shown, explains) => Ok(Held {
                 text: shown.text_before(),
                 notes: { self.mode().map(|mode| mode.to_string()).into_iter() }
                     .chain(shown.link.map(str::to_owned))
+                    .chain(shown.moved())
                     .chain(shown.present.since())
-                    .chain([IS_WRITTEN.to_owned()])
+                    .chain(explains.then(|| IS_WRITTEN.to_owned()))
                     .collect(),
             }),
         }
@@ -39,7 +40,7 @@ impl StandIn {
 
     /// The permissions, if a change that is written already gave the file others.
     pub(crate) fn mode(&self) -> Option<ModeChange> {
-        let Self::Written(shown) = self else {
+        let Self::Written(shown, _) = self else {
             return None;
         };
         let (before, after) = shown.mode?;
@@ -50,7 +51,7 @@ impl StandIn {
     pub(crate) fn held(&self) -> Option<&HeldCall> {
         match self {
             Self::Held(held) => Some(held),
-            Self::Written(_) => None,
+            Self::Written(..) => None,
         }
     }
 

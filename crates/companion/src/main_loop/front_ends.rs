@@ -260,6 +260,7 @@ impl MainLoop {
             deciding: self.judging.deciding(),
             roots: Arc::clone(&self.roots),
             lists: self.lists.subscribe(),
+            is_explained: Arc::clone(&self.judging.is_explained),
         }
     }
 

@@ -124,7 +124,8 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme)
         intro = match (view.diff.deletes, view.diff.written.is_some()) {
             (true, false) => format!("{agent} deletes "),
             (true, true) => format!("{agent}: deleted "),
-            (false, _) => format!("{agent}: "),
+            (false, true) => format!("{agent}: written "),
+            (false, false) => format!("{agent}: "),
         };
     }
     while facts.len() > 1 && width(&intro) + wanted + width_of(&facts) > room {

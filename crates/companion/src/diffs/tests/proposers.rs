@@ -350,22 +350,26 @@ fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
         let mut diffs = Machine::default();
         let proposal = Proposal {
             proposer: Proposer::For(agent),
-            stand_in: Some(Arc::new(StandIn::Written(Arc::new(Shown {
-                name: "7.2".parse().unwrap(),
-                path: "/a".into(),
-                present: Present {
-                    before: Some(b"old".to_vec()),
-                    now: Some(b"new".to_vec()),
-                    changed_since: 0,
-                    changed_at: String::new(),
-                    is_link: false,
-                },
-                now: "new".to_owned(),
-                after: State::Absent,
-                is_unclear: false,
-                mode: None,
-                link: None,
-            })))),
+            stand_in: Some(Arc::new(StandIn::Written(
+                Arc::new(Shown {
+                    name: "7.2".parse().unwrap(),
+                    path: "/a".into(),
+                    present: Present {
+                        before: Some(b"old".to_vec()),
+                        now: Some(b"new".to_vec()),
+                        changed_since: 0,
+                        changed_at: String::new(),
+                        is_link: false,
+                    },
+                    now: "new".to_owned(),
+                    after: State::Absent,
+                    is_unclear: false,
+                    mode: None,
+                    link: None,
+                    from: None,
+                }),
+                true,
+            ))),
             ..proposal("s", "/a", "new")
         };
         open(&mut diffs, proposal, "open", Instant::now());

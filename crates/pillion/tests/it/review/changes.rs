@@ -60,6 +60,39 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
     review.pane.wait_until("the text before", SOON, is_back);
 }
 
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_was_moved_and_changed_is_one_diff_and_what_keys_do_is_said_once() {
+    let review = Review::usual_with(&Env::default());
+    let home = &review.sandbox.home;
+    let text = "one\ntwo\nthree\nfour\nfive\n";
+    let path = home.file("a.txt", text);
+    home.file("b.txt", "b\n");
+    home.agents_turn("move it", |folder| {
+        fs::rename(folder.join("a.txt"), folder.join("c.txt")).unwrap();
+        fs::write(folder.join("c.txt"), text.replace("two", "2")).unwrap();
+        fs::write(folder.join("b.txt"), "B\n").unwrap();
+    });
+    review.pane.send_keys(["S"]);
+    review.pane.wait_for("a.txt → c.txt", SOON);
+    review.pane.send_keys(["Escape"]);
+    review.pane.wait_gone("a.txt → c.txt", SOON);
+    review.decide_until("v", "has written b.txt");
+    review.pane.wait_for("This change is already in the file", SOON);
+    review.decide_until("a", "has written c.txt");
+    let screen = review.pane.wait_for("This file was moved from", SOON);
+    assert!(screen.contains("1 hunk · +1 −1"), "{screen}");
+    assert!(!screen.contains("already in the file"), "{screen}");
+    review.decide_until("R", "reason for");
+    review.pane.send_keys(["n", "o"]);
+    review.pane.wait_for(": no", SOON);
+    review.decide_until("Enter", "Waiting for an agent");
+    let is_back = |_: &str| fs::read_to_string(&path).is_ok_and(|it| it == text);
+    review.pane.wait_until("the file", SOON, is_back);
+    let is_gone = |_: &str| !home.workspace().join("c.txt").exists();
+    review.pane.wait_until("its new place", SOON, is_gone);
+}
+
 /// Whatever it leads to: a file of the same turn, a folder, or nothing.
 #[cfg(unix)]
 #[test]
