@@ -53,14 +53,16 @@ impl App {
     /// A key is typed that is no command.
     pub(super) fn on_typed(&mut self, key: KeyEvent, press: &Press, now: Instant) {
         self.changes.forget_opening();
-        match self.place() {
+        let place = self.place();
+        match place {
             Place::Prompt => self.on_remark_key(key, press, now),
             Place::Files => self.on_files_key(key),
             _ => {
                 self.drop_question();
+                let is_diff = place == Place::Diff && self.view().is_some();
                 if let Err(why) = press.check() {
                     self.say_too_early(why, now);
-                } else if self.place() == Place::Diff && self.view().is_some() {
+                } else if is_diff || place == Place::List {
                     let text = self
                         .keys
                         .fill("this key does nothing · <help> shows all keys");

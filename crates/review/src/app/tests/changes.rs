@@ -710,3 +710,11 @@ fn looking_at_a_line_needs_no_time_but_deciding_does() {
     let looks = at_once(&mut person, KeyCode::Enter);
     assert!(matches!(looks[..], [ChangesAct::Look(_)]), "{looks:?}");
 }
+
+/// As beside it, in the diff.
+#[test]
+fn a_key_that_means_nothing_in_the_list_says_so() {
+    let mut person = with_list();
+    assert_eq!(acts(person.press("v")), []);
+    assert_eq!(person.message(), "this key does nothing · ? shows all keys");
+}
