@@ -393,7 +393,7 @@ fn without_utf_8_each_blank_has_a_mark() {
     let mut theme = Theme::new(true, Depth::True);
     theme.is_ascii = true;
     let screen = text(&draw(&mut person, &theme));
-    assert!(screen.contains("one>tab>."), "{screen}");
+    assert!(screen.contains("one tab>."), "{screen}");
     assert!(screen.contains("+ ?"), "{screen}");
 }
 
