@@ -88,6 +88,34 @@ fn a_note_on_a_range_and_a_reason_go_with_a_rejection() {
 
 #[test]
 #[ignore = "needs the browser: cargo xtask test"]
+fn a_note_on_removed_lines_names_them_all_and_is_changed_in_its_place() {
+    let web = Web::start();
+    let mut command = web.sandbox.command(["diff", "--json", "a.txt"]);
+    web.home().file("a.txt", "one\ntwo\nthree\nfour\n");
+    let run = std::thread::spawn(move || crate::sandbox::ran(&mut command, b"one\nfour\n"));
+    shows(&web.tab, "a.txt");
+    let number = |line: usize| format!(".number[data-side=left][data-line=\"{}\"]", line - 1);
+    web.tab.drag(&number(2), &number(3));
+    web.tab.wait_for(".writing textarea");
+    web.tab.type_text("why");
+    web.tab.press("Control+Enter");
+    web.tab
+        .wait_text(".note", "Your note on 2 lines removed at line 2");
+    web.tab.click(".edit-note");
+    web.tab
+        .wait_until("document.querySelector('.writing textarea').value === 'why'");
+    web.tab.type_text(" gone?");
+    web.tab.press("Control+Enter");
+    web.tab.wait_text(".note", "why gone?");
+    assert_eq!(web.tab.count(".note"), 1);
+    web.decide(key("r"));
+    let ran = run.join().unwrap().expect(1);
+    let told = "(on 2 removed lines, `two` to `three`) why gone?";
+    assert!(ran.stdout.contains(told), "{}", ran.report());
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
 fn of_a_set_each_file_is_decided_on_its_own() {
     let web = Web::start();
     let mut program = TestProgram::propose(web.home(), &[("a", "a\n"), ("b", "b\n"), ("c", "c\n")]);

@@ -78,7 +78,9 @@ fn what_was_moved_and_changed_is_one_diff_and_what_keys_do_is_said_once() {
     review.pane.send_keys(["Escape"]);
     review.pane.wait_gone("a.txt → c.txt", SOON);
     review.decide_until("v", "has written b.txt");
-    review.pane.wait_for("This change is already in the file", SOON);
+    review
+        .pane
+        .wait_for("This change is already in the file", SOON);
     review.decide_until("a", "has written c.txt");
     let screen = review.pane.wait_for("This file was moved from", SOON);
     assert!(screen.contains("1 hunk · +1 −1"), "{screen}");
