@@ -210,10 +210,6 @@ fn look(scene: &Scene, change: &str, file_name: &str) -> Child {
         .review
         .pane()
         .wait_for(&format!("has written {file_name}"), SOON);
-    scene
-        .review
-        .pane()
-        .wait_for("This change is already in the file", SOON);
     child
 }
 
