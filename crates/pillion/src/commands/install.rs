@@ -8,6 +8,7 @@ use pillion_protocol::Dialect;
 use pillion_text::visible;
 use serde::Serialize;
 
+use super::control_client;
 use super::output::print_json;
 use crate::args;
 use crate::failure::{self, Failure, Kind};
@@ -156,8 +157,11 @@ pub fn editors() -> impl TypedValueParser<Value = &'static dyn Installer> {
 }
 
 impl Shared {
-    /// Returns the options that were given.
+    /// Returns the options that were given. Who has something changed has to be the person.
     pub fn options(&self, editor: &dyn Installer, force: bool) -> anyhow::Result<Options> {
+        if !self.dry_run {
+            control_client::speak_for_the_person()?;
+        }
         let option = match (self.agent, self.official) {
             (Some(_), _) => "--agent",
             (None, true) => "--official",

@@ -97,13 +97,16 @@ fn apart(sandbox: &Sandbox, variables: &[(&str, &str)], script: &str) -> Ran {
 }
 
 /// What a person decides where no companion is found.
-const WITHOUT_COMPANION: [&str; 6] = [
+const WITHOUT_COMPANION: [&str; 9] = [
     "keep 1.1",
     "revert 1.1",
     "undo 1.1",
     "stage 1.1",
     "forget 1",
     "hook uninstall codex",
+    "hook install codex",
+    "install vim",
+    "uninstall vim",
 ];
 
 #[test]
@@ -232,6 +235,9 @@ fn an_agent_that_is_known_by_its_hooks_speaks_for_nobody_either() {
                 "forget 1",
                 "look 1.1",
                 "hook uninstall codex",
+                "hook install codex",
+                "install vim --force",
+                "uninstall vim",
             ][..],
         ),
         // It does not find the companion then,
@@ -273,7 +279,8 @@ fn an_agent_that_is_known_by_its_hooks_speaks_for_nobody_either() {
 /// Where a process calls itself otherwise than it is shown, it finds no companion but one that is there, too.
 fn expect_refused_among_other_processes(sandbox: &Sandbox) {
     let apart = |script: String| apart(sandbox, &[], &format!("unshare --pid --fork {script}"));
-    for command in WITHOUT_COMPANION {
+    // Each waits for a while: one of each kind.
+    for command in ["keep 1.1", "forget 1", "hook uninstall codex"] {
         apart(format!("\"$0\" {command}")).expect_error(1, STARTED, ELSEWHERE);
         let own = format!(
             "sh -c '\"$0\" serve >\"$TMPDIR/serve.out\" 2>&1 & until grep -q port \"$TMPDIR/serve.out\"; do sleep 0.05; done; \"$0\" {command}' \"$0\""

@@ -9,6 +9,7 @@ use pillion_hooks::settings::{self, Format, State};
 use pillion_protocol::Dialect;
 
 use crate::args;
+use crate::commands::control_client;
 use crate::commands::output::say;
 use crate::failure::{Failure, Kind};
 use crate::settings_file::SettingsFile;
@@ -49,6 +50,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let text = text.map_err(|why| Failure::new(Kind::Internal, why.why))?;
         return Ok(io::stdout().lock().write_all(text.as_bytes())?);
     }
+    control_client::speak_for_the_person()?;
     let name = agent.name();
     let by_hand =
         format!("Add the entry yourself: `pillion hook install {name} --print` shows it.");
