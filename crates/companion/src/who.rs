@@ -366,7 +366,7 @@ impl Who {
     pub(crate) fn hooked(&self, agent: Dialect, hook: &Asker) {
         let views = self.known().views;
         let is_persons = |process: &AgentProcess| views.iter().any(|view| view.has(*process));
-        let above = hook.lineage.agent_of_hook();
+        let above = hook.lineage.agent_of_hook(&Machine);
         let end = above.iter().position(is_persons).unwrap_or(above.len());
         self.learn(agent, above[..end].to_vec(), process::now());
     }

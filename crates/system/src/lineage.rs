@@ -100,10 +100,42 @@ impl Kin {
     pub fn adopts(&self) -> bool {
         let name = self.process.name();
         let is_ours = self.uid.is_none_or(|uid| uid == process::own_uid());
-        (is_ours && ADOPTERS.contains(&name))
+        self.is_init
+            || (is_ours && ADOPTERS.contains(&name))
             || (self.process.parent <= 1 && name == "systemd")
             || adopter() == Some(self.process.pid)
     }
+}
+
+/// Returns true if a process has adopted its child, as their sessions tell: who is started is in the session of who has started it, until it
+/// begins one of its own.
+fn has_adopted(parent: &Kin, child: &Kin) -> bool {
+    let is_own = child.session == Some(child.process.pid);
+    child.session.is_some()
+        && parent.session.is_some()
+        && !is_own
+        && child.session != parent.session
+}
+
+/// Of a process and all above it, the number of those before the first that adopts others: whose child something is says nothing from
+/// there on. `children` looks for those of a process, where no sessions tell of the one that is known.
+pub fn own(found: &[Kin], children: impl Fn(u32) -> Vec<Kin>) -> usize {
+    let adopts = |parent: &Kin, child: &Kin| {
+        // What has a terminal is started there, and is no manager of sessions.
+        let is_unclear = parent.terminal.is_none() && child.session != parent.session;
+        let shows = |other: &Kin| has_adopted(parent, other);
+        has_adopted(parent, child) || (is_unclear && children(parent.process.pid).iter().any(shows))
+    };
+    let is_end = |at: usize| found[at].adopts() || (at > 0 && adopts(&found[at], &found[at - 1]));
+    (0..found.len())
+        .find(|at| is_end(*at))
+        .unwrap_or(found.len())
+}
+
+/// The children of a process.
+pub fn children(pid: u32) -> Vec<Kin> {
+    let children = process::children(pid).into_iter();
+    children.filter_map(process::look()).collect()
 }
 
 /// A process and all above it, itself first, without process 1. Empty if it is gone.
@@ -161,6 +193,7 @@ mod tests {
             session: Some(session),
             terminal,
             login: None,
+            is_init: false,
         }
     }
 
@@ -220,6 +253,83 @@ mod tests {
             };
             assert_eq!(kin.adopts(), adopts, "{command} {parent} {uid}");
         }
+    }
+
+    #[test]
+    fn who_adopts_is_told_by_what_is_in_another_session_than_it_could_have_been_started_in() {
+        let manager = kin(3, 2, 3, None, "lxqt-session");
+        let above = kin(2, 1, 2, None, "startx");
+        let orphan = kin(9, 3, 7, None, "pillion keep 1");
+        let leader = kin(8, 3, 8, None, "pillion keep 1");
+        let started = kin(6, 3, 3, None, "panel");
+        let terminal = kin(3, 2, 3, Some(7), "nvim");
+        let first = Kin {
+            is_init: true,
+            ..manager.clone()
+        };
+        for (child, parent, others, expected) in [
+            (&orphan, &manager, vec![], 1),
+            (&started, &manager, vec![], 3),
+            // It may have been started there and have begun a session, as what an editor starts does.
+            (&leader, &manager, vec![started.clone(), leader.clone()], 3),
+            (&leader, &manager, vec![orphan.clone()], 1),
+            (&leader, &terminal, vec![orphan.clone()], 3),
+            (&started, &manager, vec![orphan.clone()], 3),
+            (&started, &first, vec![], 1),
+        ] {
+            let found = [child.clone(), parent.clone(), above.clone()];
+            assert_eq!(
+                own(&found, |pid| if pid == 3 {
+                    others.clone()
+                } else {
+                    Vec::new()
+                }),
+                expected,
+                "{child:?} {parent:?}"
+            );
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_has_adopted_another_one_is_known() {
+        use std::io::{BufRead, BufReader};
+        use std::os::unix::process::CommandExt;
+        use std::process::{Command, Stdio};
+
+        let script = "setsid sh -c 'sleep 600 >&2 & echo $!'; setsid sleep 600 >&2 & echo $!; read line; kill $!";
+        let mut adopter = Command::new("sh");
+        adopter
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        // SAFETY: they make system calls, and nothing else.
+        unsafe {
+            adopter.pre_exec(|| {
+                rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+                Ok(rustix::process::setsid().map(drop)?)
+            })
+        };
+        let mut adopter = adopter.spawn().unwrap();
+        let lines = BufReader::new(adopter.stdout.take().unwrap()).lines();
+        let both: Vec<u32> = lines
+            .take(2)
+            .map(|it| it.unwrap().parse().unwrap())
+            .collect();
+        // The one is left behind once who started it has ended, the other begins a session of its own.
+        let is_as_meant = |pid: &u32| {
+            let found = lineage(*pid);
+            found[1].process.pid == adopter.id() && found[0].session != found[1].session
+        };
+        while !both.iter().all(is_as_meant) {
+            std::thread::yield_now();
+        }
+        let own = |pid: &u32| own(&lineage(*pid), children);
+        assert_eq!(both.iter().map(own).collect::<Vec<_>>(), [1, 1]);
+        let killed = Command::new("kill").arg(both[0].to_string()).status();
+        assert!(killed.unwrap().success());
+        drop(adopter.stdin.take());
+        adopter.wait().unwrap();
     }
 
     #[test]

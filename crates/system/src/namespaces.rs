@@ -37,6 +37,9 @@ pub fn started_at() -> Option<u64> {
 }
 
 #[cfg(target_os = "linux")]
+pub(crate) use system::inner_pid;
+
+#[cfg(target_os = "linux")]
 mod system {
     use std::fs;
 
@@ -69,7 +72,7 @@ mod system {
     }
 
     /// The last of several numbers of one process: what it calls itself.
-    fn inner_pid(status: &str) -> Option<u32> {
+    pub(crate) fn inner_pid(status: &str) -> Option<u32> {
         let mut lines = status.lines();
         let numbers = lines.find_map(|line| line.strip_prefix("NSpid:"))?;
         let inner = numbers.split_whitespace().skip(1);

@@ -16,6 +16,7 @@ pub(crate) use system::{open_files, sockets, tells_files};
 #[cfg(not(target_os = "linux"))]
 #[path = "process/other.rs"]
 mod system;
+pub(crate) use system::children;
 
 /// More than any real tree has. Each ancestor costs a handful of files.
 const MAX_ANCESTORS: usize = 64;
@@ -216,6 +217,8 @@ pub struct Kin {
     pub terminal: Option<u64>,
     /// The login that it descends from, also as an orphan; none where logins are not counted.
     pub login: Option<u32>,
+    /// True if it is the first process of a namespace, which adopts what the others there leave behind.
+    pub is_init: bool,
 }
 
 /// Returns what looks at one process after the other, for a lineage: what the system shows of it, unless it has ended.

@@ -28,11 +28,15 @@ impl Lineage {
     pub fn of(pid: u32) -> Self {
         let variables = |kin: &Kin| lineage::variables(kin.process.pid);
         let commanding = |kin: &Kin| environment(variables(kin)).commanding_agents();
-        Self::from(lineage::lineage(pid), commanding)
+        Self::from(lineage::lineage(pid), lineage::children, commanding)
     }
 
-    fn from(found: Vec<Kin>, commanding: impl Fn(&Kin) -> Vec<Dialect>) -> Self {
-        let own = found.iter().position(Kin::adopts).unwrap_or(found.len());
+    fn from(
+        found: Vec<Kin>,
+        children: impl Fn(u32) -> Vec<Kin>,
+        commanding: impl Fn(&Kin) -> Vec<Dialect>,
+    ) -> Self {
+        let own = lineage::own(&found, children);
         let member = |kin| Member {
             commanding: commanding(&kin),
             kin,
@@ -172,10 +176,23 @@ impl Lineage {
         Some(does_more.map(|it| &*it.process.command).collect())
     }
 
-    /// Those above a hook that are the agent which has called it.
-    pub(super) fn agent_of_hook(&self) -> Vec<AgentProcess> {
+    /// Those above a hook that are the agent which has called it. A multiplexer that somebody uses is none: it runs what any program asks
+    /// it to run.
+    pub(super) fn agent_of_hook(&self, look: &impl Look) -> Vec<AgentProcess> {
         let above: Vec<_> = self.own().skip(1).cloned().collect();
-        let program = lineage::of_one_program(&above);
+        let mut program = lineage::of_one_program(&above);
+        if let Some((top, below)) = program.split_last()
+            && top.terminal.is_none()
+            && !look
+                .attached(&Self::from(
+                    vec![top.clone()],
+                    |_| Vec::new(),
+                    |_| Vec::new(),
+                ))
+                .is_empty()
+        {
+            program = below;
+        }
         program.iter().map(identity).collect()
     }
 }
@@ -286,13 +303,22 @@ pub(super) mod tests {
             session: Some(1),
             terminal: None,
             login: None,
+            is_init: false,
         }
     }
 
     pub(in crate::who) fn lineage(found: &[Kin], commanding: &[(u32, Dialect)]) -> Lineage {
-        Lineage::from(found.to_vec(), |kin| {
+        let mut found = found.to_vec();
+        // Who is started is in the session of who has started it, unless a test says otherwise.
+        for at in (1..found.len()).rev() {
+            if found[at - 1].session == Some(1) {
+                found[at - 1].session = found[at].session;
+            }
+        }
+        let of_it = |kin: &Kin| {
             let of_it = commanding.iter().filter(|(pid, _)| *pid == kin.process.pid);
             of_it.map(|(_, agent)| *agent).collect()
-        })
+        };
+        Lineage::from(found, |_| Vec::new(), of_it)
     }
 }

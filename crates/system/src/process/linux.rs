@@ -14,6 +14,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{Answer, Kin, Process, ask};
+use crate::namespaces;
 
 /// The ticks of a second in what the kernel shows to programs, on every architecture that is left.
 const TICKS: u64 = 100;
@@ -39,6 +40,21 @@ pub(super) fn wait_for_end(pid: u32) -> bool {
             Err(_) => return false,
         }
     }
+}
+
+/// The children of a process, where the system lists them.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter();
+    let listed = threads
+        .flatten()
+        .flatten()
+        .map(|thread| fs::read_to_string(thread.path().join("children")).unwrap_or_default());
+    let numbers = |list: String| {
+        list.split_whitespace()
+            .filter_map(|it| it.parse().ok())
+            .collect()
+    };
+    listed.flat_map::<Vec<u32>, _>(numbers).collect()
 }
 
 /// What a process has open: each descriptor, and where it leads. Nothing of another user's.
@@ -96,6 +112,7 @@ impl Tree {
             session: stat.session,
             terminal: stat.terminal.filter(|terminal| *terminal != 0),
             login: login(pid),
+            is_init: namespaces::inner_pid(&status) == Some(1),
         })
     }
 
