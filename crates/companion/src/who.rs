@@ -16,13 +16,13 @@ use pillion_changes::store::NotedAgent;
 use pillion_discovery::Environment;
 use pillion_discovery::private_file::Stream;
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
-use pillion_system::lineage::kin;
+use pillion_system::lineage::{kin, lineage};
 use pillion_system::peer;
 use pillion_system::{attended, lock, process, spawn};
 use pillion_view::Leaving;
 
 pub use self::lineage::Lineage;
-use self::lineage::Machine;
+use self::lineage::{Machine, identity};
 use self::rule::{Agent, Known};
 use crate::wire::Wire;
 
@@ -162,8 +162,13 @@ impl Asker {
     }
 
     fn judge(&self, known: &Known) -> Result<(), Stranger> {
-        let is_view = self.editor.is_some();
-        rule::judge(&self.lineage(known), &self.says, is_view, known, &Machine)
+        rule::judge(
+            &self.lineage(known),
+            &self.says,
+            self.editor,
+            known,
+            &Machine,
+        )
     }
 }
 
@@ -303,6 +308,13 @@ fn process(pid: u32) -> Option<AgentProcess> {
     Some(AgentProcess { pid, started_at })
 }
 
+/// The processes above it, unless it has ended.
+fn above(process: AgentProcess) -> Option<Vec<AgentProcess>> {
+    let found = lineage(process.pid);
+    let mut all = found.iter().map(identity);
+    (all.next() == Some(process)).then(|| all.collect())
+}
+
 fn lives(process: AgentProcess) -> bool {
     process::started_at(process.pid) == Some(process.started_at)
 }
@@ -348,6 +360,7 @@ impl Who {
                     session,
                     since: process.started_at,
                     is_everybodys: false,
+                    above: above(process),
                 });
             }
         }
@@ -388,6 +401,7 @@ impl Who {
                 session,
                 since,
                 is_everybodys,
+                above: above(process),
             });
             if let (true, true, Some(store)) = (is_new, is_noted, &self.store) {
                 let noted = store.note_agent(&NotedAgent {

@@ -3,7 +3,7 @@
 //! has opened that terminal, as those of tmux and GNU screen do. And who else is attached to an editor. Known on Linux only.
 
 #[cfg(target_os = "linux")]
-pub use linux::{attached, clients, displays, is_window_of, listens};
+pub use linux::{attached, clients, displays, has_opened, is_window_of, listens};
 
 /// Nothing is known of displays.
 #[cfg(not(target_os = "linux"))]
@@ -15,6 +15,12 @@ pub fn displays(_pids: &[u32]) -> Option<Vec<u32>> {
 #[cfg(not(target_os = "linux"))]
 pub fn attached(_pids: &[u32]) -> Vec<u32> {
     Vec::new()
+}
+
+/// Nothing is known of terminals.
+#[cfg(not(target_os = "linux"))]
+pub fn has_opened(_pid: u32, _terminal: u64) -> bool {
+    true
 }
 
 /// Nothing is known of sockets.
@@ -208,6 +214,24 @@ mod linux {
         let all = process::all().into_iter();
         let others = all.filter(|pid| !pids.contains(pid));
         others.filter(is_one).collect()
+    }
+
+    /// Returns true if this process has opened a terminal for the programs there, as an emulator does, or may have because the system does
+    /// not tell what it has open.
+    pub fn has_opened(pid: u32, terminal: u64) -> bool {
+        // Only those of emulators have another side, by which they are numbered.
+        let number = (terminal & 0xff) | ((terminal >> 12) & 0xfff00);
+        let tells = |(path, target): (PathBuf, PathBuf)| {
+            let name = path.file_name()?.to_str()?.to_owned();
+            let facts = target
+                .ends_with("ptmx")
+                .then(|| fs::read_to_string(format!("/proc/{pid}/fdinfo/{name}")).ok())??;
+            let index = facts
+                .lines()
+                .find_map(|line| line.strip_prefix("tty-index:"))?;
+            index.trim().parse::<u64>().ok()
+        };
+        !process::tells_files(pid) || open_files(pid).filter_map(tells).any(|it| it == number)
     }
 
     /// What others can attach to.

@@ -95,13 +95,17 @@ impl Kin {
         self.is_shell() && plain(line) == plain(&program.process.command)
     }
 
+    /// Returns true if it is this user's, or may be.
+    pub fn is_ours(&self) -> bool {
+        self.uid.is_none_or(|uid| uid == process::own_uid())
+    }
+
     /// Returns true if it adopts what the processes of its user leave behind, as far as its name tells, or if it has adopted this
     /// process: whose child something is says nothing then.
     pub fn adopts(&self) -> bool {
         let name = self.process.name();
-        let is_ours = self.uid.is_none_or(|uid| uid == process::own_uid());
         self.is_init
-            || (is_ours && ADOPTERS.contains(&name))
+            || (self.is_ours() && ADOPTERS.contains(&name))
             || (self.process.parent <= 1 && name == "systemd")
             || adopter() == Some(self.process.pid)
     }

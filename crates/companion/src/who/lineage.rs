@@ -47,6 +47,25 @@ impl Lineage {
         }
     }
 
+    /// One process alone.
+    pub(super) fn only(kin: &Kin) -> Self {
+        Self::from(vec![kin.clone()], |_| Vec::new(), |_| Vec::new())
+    }
+
+    /// The same up to the first parent that has not started its child, as this tells.
+    pub(super) fn until(mut self, is_end: impl Fn(&Kin, &Kin) -> bool) -> Self {
+        let own = &self.members[..self.own];
+        let is_end = |pair: &[Member]| is_end(&pair[0].kin, &pair[1].kin);
+        let end = own.windows(2).position(is_end);
+        self.own = end.map_or(self.own, |at| at + 1);
+        self
+    }
+
+    /// The parent of the process itself.
+    pub(super) fn parent(&self) -> Option<&Kin> {
+        self.own().nth(1)
+    }
+
     /// The same as a child of this process, if both are in one session: a shell between them has ended.
     pub(super) fn below(mut self, above: &Self) -> Self {
         let session = |it: &Self| it.members.first().and_then(|it| it.kin.session);
@@ -183,13 +202,7 @@ impl Lineage {
         let mut program = lineage::of_one_program(&above);
         if let Some((top, below)) = program.split_last()
             && top.terminal.is_none()
-            && !look
-                .attached(&Self::from(
-                    vec![top.clone()],
-                    |_| Vec::new(),
-                    |_| Vec::new(),
-                ))
-                .is_empty()
+            && !look.attached(&Self::only(top)).is_empty()
         {
             program = below;
         }
@@ -205,6 +218,8 @@ pub(super) trait Look {
     fn displays(&self, lineage: &Lineage) -> Option<Vec<u32>>;
     /// The processes that are attached to one of these.
     fn attached(&self, lineage: &Lineage) -> Vec<u32>;
+    /// Returns true if this process has opened a terminal, or may have.
+    fn has_opened(&self, kin: &Kin, terminal: u64) -> bool;
 }
 
 /// Looks at this machine.
@@ -222,9 +237,13 @@ impl Look for Machine {
     fn attached(&self, lineage: &Lineage) -> Vec<u32> {
         attended::attached(&lineage.pids().collect::<Vec<_>>())
     }
+
+    fn has_opened(&self, kin: &Kin, terminal: u64) -> bool {
+        attended::has_opened(kin.process.pid, terminal)
+    }
 }
 
-fn identity(kin: &Kin) -> AgentProcess {
+pub(super) fn identity(kin: &Kin) -> AgentProcess {
     AgentProcess {
         pid: kin.process.pid,
         started_at: kin.started_at,

@@ -1,8 +1,8 @@
 //! The rule: who is behind a process, from the facts that are known of it, of agents and of the person's views. Pure.
 //!
 //! An agent above it, or the variable of an agent in what it or one above it was started with, is that agent. Everybody else needs
-//! evidence, because a process whose parent has ended is nobody's child any more. What is at the top of its lineage decides which
-//! is enough:
+//! evidence, because a process whose parent has ended is nobody's child any more. What is above an agent may have adopted it: where that
+//! cannot be told, it is a child of nothing. What is at the top of its lineage decides which is enough:
 //! - a process that is also above one of the person's views, or such a view or its editor: always;
 //! - a top that began before any agent that was known here: no agent has started it;
 //! - for a view, a top that began before any agent was known: an editor's helper in the background has no other evidence;
@@ -16,7 +16,7 @@ use pillion_protocol::{AgentProcess, Dialect, Stranger};
 use pillion_system::lineage::Kin;
 use pillion_system::process;
 
-use super::lineage::{Lineage, Look};
+use super::lineage::{Lineage, Look, identity};
 
 /// An agent that is connected, was, or has called a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,19 @@ pub(super) struct Agent {
     pub(super) since: u64,
     /// True if it had started all views of the person when it was known first: then what it starts is the person's.
     pub(super) is_everybodys: bool,
+    /// The processes above it, of which one may adopt what it leaves behind; none of one that had ended before it was known here.
+    pub(super) above: Option<Vec<AgentProcess>>,
+}
+
+impl Agent {
+    /// Returns true if this may have adopted a process that the agent has left behind.
+    fn may_have_left(&self, child: &Kin, to: &Kin) -> bool {
+        let is_above = |above: &Vec<AgentProcess>| above.contains(&identity(to));
+        let may_be_above = self.above.as_ref().map_or_else(|| to.is_ours(), is_above);
+        may_be_above
+            && self.process.started_at > to.started_at
+            && child.started_at >= self.process.started_at
+    }
 }
 
 /// What is known beside the one who asks.
@@ -97,6 +110,29 @@ impl Known {
         Some(found.agent.map_or(Stranger::Unknown, Stranger::Agent))
     }
 
+    /// The same up to the first that may have adopted what is below it: sessions do not tell, and an agent may have left it behind. What
+    /// starts the person's views, or is the `editor` of this one, adopts nothing, and neither does what has opened a terminal for its child, or
+    /// has others attached.
+    fn apart(&self, asker: &Lineage, editor: Option<u32>, look: &impl Look) -> Lineage {
+        let starts_views = |parent: &Kin| {
+            let of_view = |view: &Lineage| {
+                view.parent()
+                    .is_some_and(|it| identity(it) == identity(parent))
+            };
+            editor == Some(parent.process.pid) || self.views.iter().any(of_view)
+        };
+        asker.clone().until(|child, parent| {
+            child.session == Some(child.process.pid)
+                && parent.session.is_some_and(|it| child.session != Some(it))
+                && parent.terminal.is_none()
+                && { self.agents.iter() }
+                    .any(|it| !it.is_everybodys && it.may_have_left(child, parent))
+                && !starts_views(parent)
+                && !child.terminal.is_some_and(|it| look.has_opened(parent, it))
+                && look.attached(&Lineage::only(parent)).is_empty()
+        })
+    }
+
     fn agent(&self, asker: &Lineage, says: &[Dialect]) -> Option<Stranger> {
         self.agent_above(asker).or_else(|| {
             let mut named = asker.commanding().chain(says.iter().copied());
@@ -109,11 +145,12 @@ impl Known {
 /// The most multiplexers and displays that are looked through, one in the other.
 const MAX_NESTED: usize = 3;
 
-/// Whether the person is behind this process, which may be a view, and says itself that it has the variables of the agents `says`.
+/// Whether the person is behind this process, which may be a view of an editor, and says itself that it has the variables of the agents
+/// `says`.
 pub(super) fn judge(
     asker: &Lineage,
     says: &[Dialect],
-    is_view: bool,
+    editor: Option<u32>,
     known: &Known,
     look: &impl Look,
 ) -> Result<(), Stranger> {
@@ -126,7 +163,8 @@ pub(super) fn judge(
             .is_some_and(|it| known.is_older_than_knowledge(it))
     };
     let is_persons = |asker: &Lineage| {
-        is_evident(asker, known, look, MAX_NESTED) || (is_view && is_early(asker))
+        let asker = known.apart(asker, editor, look);
+        is_evident(&asker, known, look, MAX_NESTED) || (editor.is_some() && is_early(&asker))
     };
     if is_persons(asker) {
         return Ok(());
@@ -148,7 +186,8 @@ fn is_evident(asker: &Lineage, known: &Known, look: &impl Look, nested: usize) -
         return false;
     };
     let is_persons = |other: &Lineage| {
-        known.agent(other, &[]).is_none() && is_evident(other, known, look, nested - 1)
+        let apart = known.apart(other, None, look);
+        known.agent(other, &[]).is_none() && is_evident(&apart, known, look, nested - 1)
     };
     let is_display = |pid| {
         let server = look.lineage(pid);

@@ -98,6 +98,7 @@ fn the_first_agent_is_remembered_when_there_is_no_room() {
         session: None,
         since: 500,
         is_everybodys: false,
+        above: None,
     };
     for started_at in 0..MAX_AGENTS as u64 + 3 {
         assert!(state.add(ended(started_at)));

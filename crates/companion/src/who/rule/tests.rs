@@ -17,6 +17,7 @@ fn agent(agent: Dialect, pid: u32, started_at: u64) -> Agent {
         session: None,
         since: 500,
         is_everybodys: false,
+        above: Some(Vec::new()),
     }
 }
 
@@ -55,6 +56,8 @@ struct Seen {
     displays: Option<Vec<u32>>,
     /// Attached to whoever is asked about but itself.
     attached: Option<u32>,
+    /// True if those have opened their children's terminals.
+    opened: bool,
 }
 
 impl Look for Seen {
@@ -79,10 +82,14 @@ impl Look for Seen {
         let is_other = |pid: &u32| lineage.first().is_none_or(|kin| kin.process.pid != *pid);
         self.attached.into_iter().filter(is_other).collect()
     }
+
+    fn has_opened(&self, _: &Kin, _: u64) -> bool {
+        self.opened
+    }
 }
 
 fn of(found: &[Kin], known: &Known) -> Result<(), Stranger> {
-    judge(&lineage(found, &[]), &[], false, known, &Seen::default())
+    judge(&lineage(found, &[]), &[], None, known, &Seen::default())
 }
 
 #[test]
@@ -144,7 +151,7 @@ fn an_agents_variable_in_any_process_above_is_the_agents_unless_all_views_have_i
     let mut known = known(&[]);
     let asker = lineage(&found, &[(42, CLAUDE)]);
     let judge =
-        |says: &[Dialect], known: &Known| judge(&asker, says, false, known, &Seen::default());
+        |says: &[Dialect], known: &Known| judge(&asker, says, None, known, &Seen::default());
     assert_eq!(judge(&[], &known), Err(Stranger::Agent(CLAUDE)));
     known.inherited = vec![CLAUDE];
     assert_eq!(judge(&[], &known), Ok(()));
@@ -469,7 +476,7 @@ fn each_kind_of_evidence_is_enough_by_itself() {
         };
         let asker = lineage(&asker, &[]);
         for (is_view, is_persons) in [(false, command), (true, view)] {
-            let judged = judge(&asker, &[], is_view, &known, &look);
+            let judged = judge(&asker, &[], is_view.then_some(99), &known, &look);
             let expected = is_persons.then_some(()).ok_or(Stranger::Unknown);
             assert_eq!(judged, expected, "{what}, a view: {is_view}");
         }
@@ -500,5 +507,142 @@ fn what_an_agent_left_behind_belongs_to_no_shell_and_to_no_older_editor() {
             "{session:?} {command}"
         );
         assert!(!known.may_have_started(&Lineage::default(), &own));
+    }
+}
+
+/// A session manager, in a session of its own, has started a terminal in which the agent is, and a command.
+#[test]
+fn what_is_above_the_agent_may_have_adopted_what_began_a_session() {
+    let manager = Kin {
+        session: Some(9),
+        ..kin(9, 1, 300, "lxqt-session")
+    };
+    let of = |pid| AgentProcess {
+        pid,
+        started_at: 300,
+    };
+    let command = |session| Kin {
+        session: Some(session),
+        ..kin(50, 9, 900, "pillion keep")
+    };
+    let typed = leader(kin(50, 9, 900, "bash"));
+    let plugin = kin(51, 9, 400, "pillion lsp");
+    let above = Some(vec![of(10), of(9)]);
+    let refused = Err(Stranger::Unknown);
+    let unseen = Seen::default;
+    for (what, child, above, view, editor, look, expected) in [
+        (
+            "adopted",
+            command(50),
+            &above,
+            None,
+            None,
+            unseen(),
+            refused,
+        ),
+        (
+            "in its session",
+            command(9),
+            &above,
+            None,
+            None,
+            unseen(),
+            Ok(()),
+        ),
+        (
+            "above no agent",
+            command(50),
+            &Some(Vec::new()),
+            None,
+            None,
+            unseen(),
+            Ok(()),
+        ),
+        (
+            "of an agent that has ended",
+            command(50),
+            &None,
+            None,
+            None,
+            unseen(),
+            refused,
+        ),
+        (
+            "its view's",
+            command(50),
+            &above,
+            None,
+            Some(9),
+            unseen(),
+            Ok(()),
+        ),
+        (
+            "another view's",
+            command(50),
+            &above,
+            None,
+            Some(8),
+            unseen(),
+            refused,
+        ),
+        (
+            "it starts views",
+            command(50),
+            &above,
+            Some(plugin),
+            None,
+            unseen(),
+            Ok(()),
+        ),
+        (
+            "a terminal of another's",
+            typed.clone(),
+            &above,
+            None,
+            None,
+            unseen(),
+            refused,
+        ),
+        (
+            "a terminal of its own",
+            typed,
+            &above,
+            None,
+            None,
+            Seen {
+                opened: true,
+                ..unseen()
+            },
+            Ok(()),
+        ),
+        (
+            "a multiplexer",
+            command(50),
+            &above,
+            None,
+            None,
+            Seen {
+                attached: Some(7),
+                ..unseen()
+            },
+            Ok(()),
+        ),
+    ] {
+        let view: Vec<_> = { view.into_iter() }
+            .map(|it| lineage(&[it, manager.clone()], &[]))
+            .collect();
+        let known = Known {
+            views: view,
+            ..known(&[Agent {
+                above: above.clone(),
+                ..agent(GEMINI, 20, 500)
+            }])
+        };
+        let asker = lineage(&[child, manager.clone()], &[]);
+        assert_eq!(
+            judge(&asker, &[], editor, &known, &look),
+            expected,
+            "{what}"
+        );
     }
 }
