@@ -308,6 +308,23 @@ fn process(pid: u32) -> Option<AgentProcess> {
     Some(AgentProcess { pid, started_at })
 }
 
+/// What is noted of a process of an agent.
+fn noted(agent: Dialect, process: AgentProcess) -> NotedAgent {
+    let kin = kin(process.pid);
+    NotedAgent {
+        agent: agent.name().to_owned(),
+        process,
+        login: kin.as_ref().and_then(|it| it.login),
+        session: kin.and_then(|it| it.session),
+    }
+}
+
+fn note(store: &Store, agent: &NotedAgent) {
+    if let Err(error) = store.note_agent(agent) {
+        tracing::warn!(%error, "an agent's process cannot be noted");
+    }
+}
+
 /// The processes above it, unless it has ended.
 fn above(process: AgentProcess) -> Option<Vec<AgentProcess>> {
     let found = lineage(process.pid);
@@ -392,27 +409,18 @@ impl Who {
         // While the last view leaves, it cannot be told whether the agent has started it: the next companion notes the agent.
         let is_noted = !is_everybodys && !self.lock().views.is_empty();
         for process in processes {
-            let kin = kin(process.pid);
-            let (login, session) = kin.map_or((None, None), |it| (it.login, it.session));
+            let noted = noted(agent, process);
             let is_new = self.lock().add(Agent {
                 agent: Some(agent),
                 process,
-                login,
-                session,
+                login: noted.login,
+                session: noted.session,
                 since,
                 is_everybodys,
                 above: above(process),
             });
             if let (true, true, Some(store)) = (is_new, is_noted, &self.store) {
-                let noted = store.note_agent(&NotedAgent {
-                    agent: agent.name().to_owned(),
-                    process,
-                    login,
-                    session,
-                });
-                if let Err(error) = noted {
-                    tracing::warn!(%error, "an agent's process cannot be noted");
-                }
+                note(store, &noted);
             }
         }
     }
@@ -536,6 +544,16 @@ impl ThisProcess {
         Self {
             asker,
             known: who.known(),
+        }
+    }
+
+    /// Notes the agent whose hook this is: of what no companion hears, as in a container, none does.
+    pub fn note_hook_of(&self, agent: Dialect, environment: &Environment) {
+        let Ok(store) = Store::of(environment) else {
+            return;
+        };
+        for process in self.asker.lineage.agent_of_hook(&Machine) {
+            note(&store, &noted(agent, process));
         }
     }
 

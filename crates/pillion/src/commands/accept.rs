@@ -28,9 +28,10 @@ use crate::args::{Proposal, Target};
 /// again accepts it.
 ///
 /// An agent does not speak for you: a command (`accept`, `reject`, `keep`, `revert`, `stage`, `undo`,
-/// `forget`, `focus`, `mention`, `review-mode`, `send-notes`, `look`, `install`, `uninstall`, and `hook install` and
-/// `hook uninstall`) is refused if an agent that has connected or called Pillion's hook is above it, or the variable of an agent is in what it
-/// or a process above it was started with. On Linux it is also refused if nothing shows that you have
+/// `forget`, `focus`, `mention`, `review-mode`, `send-notes`, `look`, `uninstall`, `hook uninstall`,
+/// and `install` and `hook install` where they replace what is there) is refused if an agent that has
+/// connected or called Pillion's hook is above it, or the variable of an agent is in what it or a
+/// process above it was started with. On Linux it is also refused if nothing shows that you have
 /// started it: one of your views or its editor, a terminal, a login, or a process that was there
 /// before any agent. On macOS and Windows, a process that outlived its parent is known by the agent's
 /// variable only. What an agent asks your tmux or your desktop to run counts as yours.

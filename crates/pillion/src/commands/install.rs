@@ -52,7 +52,7 @@ pub struct Args {
 pub struct Shared {
     /// Show what would be done, but change nothing
     #[arg(long)]
-    dry_run: bool,
+    pub dry_run: bool,
 
     /// The extensions of the agents' makers, in place of Pillion's (VS Code and its forks)
     #[arg(long)]
@@ -79,6 +79,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 fn install(editor: &dyn Installer, machine: &Machine, args: &Args) -> anyhow::Result<()> {
     let options = args.shared.options(editor, args.force)?;
+    let replaces = args.force || !editor.find(machine).installed.is_empty();
+    if replaces && !args.shared.dry_run {
+        control_client::speak_for_the_person()?;
+    }
     let plan = editor.install(machine, &options)?;
     args.shared.carry_out(editor, &plan)
 }
@@ -157,11 +161,8 @@ pub fn editors() -> impl TypedValueParser<Value = &'static dyn Installer> {
 }
 
 impl Shared {
-    /// Returns the options that were given. Who has something changed has to be the person.
+    /// Returns the options that were given.
     pub fn options(&self, editor: &dyn Installer, force: bool) -> anyhow::Result<Options> {
-        if !self.dry_run {
-            control_client::speak_for_the_person()?;
-        }
         let option = match (self.agent, self.official) {
             (Some(_), _) => "--agent",
             (None, true) => "--official",

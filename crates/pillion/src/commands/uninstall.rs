@@ -1,5 +1,6 @@
 //! `pillion uninstall`.
 
+use super::control_client;
 use super::install::{Shared, editors};
 use crate::install::{Installer, Machine};
 
@@ -18,6 +19,9 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
+    if !args.shared.dry_run {
+        control_client::speak_for_the_person()?;
+    }
     let options = args.shared.options(args.editor, false)?;
     let plan = args.editor.uninstall(&Machine::current(), &options)?;
     args.shared.carry_out(args.editor, &plan)

@@ -47,6 +47,9 @@ impl World {
     /// With an agent that has proposed `text`.
     fn new(text: &str) -> Self {
         let sandbox = Sandbox::new();
+        sandbox
+            .run(["hook", "install", "codex", "--strict"])
+            .expect(0);
         // Its parent ends at once.
         apart(&sandbox, &[], "\"$0\" serve >/dev/null 2>&1 &");
         let agent = TestAgent::find(&sandbox.home, Dialect::GeminiCli);
@@ -105,7 +108,7 @@ const WITHOUT_COMPANION: [&str; 9] = [
     "forget 1",
     "hook uninstall codex",
     "hook install codex",
-    "install vim",
+    "install vim --force",
     "uninstall vim",
 ];
 
@@ -183,6 +186,9 @@ fn an_agent_that_is_known_by_its_hooks_speaks_for_nobody_either() {
     let home = &sandbox.home;
     let path = home.file("a.txt", "before\n");
     home.file(agent_work::OTHER.0, agent_work::OTHER.1);
+    sandbox
+        .run(["hook", "install", "codex", "--strict"])
+        .expect(0);
     apart(&sandbox, &[], "\"$0\" serve >/dev/null 2>&1 &");
     let wait = |what: &str, is_so: &dyn Fn() -> bool| {
         let started = Instant::now();
@@ -292,6 +298,31 @@ fn expect_refused_among_other_processes(sandbox: &Sandbox) {
             .any(|it| refused.contains(it));
         assert!(is_refused, "{command}: {refused}");
     }
+}
+
+/// Where an agent sees other processes than the companion, as in a container, its hook denies, and notes whose it is.
+#[test]
+fn an_agent_among_other_processes_is_known_by_what_was_denied() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let home = &sandbox.home;
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    let patch = "*** Begin Patch\n*** Add File: new.txt\n+new\n*** End Patch\n";
+    let call = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": home.workspace(), "tool_use_id": "2",
+        "tool_name": "apply_patch", "tool_input": {"command": patch},
+    });
+    home.file("call.json", call.to_string());
+    let agent = "'PILLION' hook codex <call.json; 'PILLION' hook uninstall codex; exit $?\n";
+    home.file(
+        "agent.sh",
+        agent.replace("PILLION", env!("CARGO_BIN_EXE_pillion")),
+    );
+    let script = "unshare --pid --fork --mount-proc sh -c 'sh agent.sh; exit $?'";
+    let refused = apart(&sandbox, &[], script).expect_error(1, STARTED, ELSEWHERE);
+    assert!(refused.stdout.contains("\"deny\""), "{}", refused.stdout);
 }
 
 /// An editor that an agent opens shows what is proposed, and what it says of texts, files and trust is none of the
@@ -547,6 +578,45 @@ fn a_view_that_an_agent_started_decides_nothing() {
     assert!(listed.contains(" 1.2  gemini"), "{listed}");
     world.sandbox.run_as_person(["accept", "1.2"]).expect(0);
     world.expect_accepted("newer\n");
+}
+
+/// What an agent asks the person's tmux to run is no child of the agent, and the tmux is no agent by that.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_hook_that_an_agent_has_the_persons_tmux_run_makes_that_no_agent() {
+    let tmux = Tmux::start();
+    let mut world = World::new("after\n");
+    let home = &world.sandbox.home;
+    let call = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": home.workspace(), "tool_use_id": "2",
+        "tool_name": "Bash", "tool_input": {"command": "true"},
+    });
+    home.file("call.json", call.to_string());
+    let spawn = |name: &str, command: &[&str]| {
+        let (env, folder) = (home.env(), home.workspace());
+        tmux.spawn(name, Size::new(80, 10), &env, &folder, command)
+    };
+    let pillion = env!("CARGO_BIN_EXE_pillion");
+    let hook = format!(
+        "cd '{}'; {{ env; '{pillion}' hook codex <call.json; }} >said 2>&1",
+        home.workspace().display()
+    );
+    let env = home.env();
+    let variables: String = env
+        .iter()
+        .map(|(name, value)| format!("export {}='{}'\n", name.display(), value.display()))
+        .collect();
+    home.file("hook.sh", format!("{variables}{hook}\n"));
+    let _other = spawn("other", &["sleep", "600"]);
+    let socket = tmux.variable();
+    let script = home.workspace().join("hook.sh");
+    let script = format!("tmux run-shell \"sh '{}'\"", script.display());
+    world.shell(&[("TMUX", &socket)], &script).expect(0);
+    let said = fs::read_to_string(home.workspace().join("said")).unwrap();
+    assert!(said.contains("HOME="), "{said}");
+    let pane = spawn("person", &[pillion, "accept", "1.1"]);
+    assert_eq!(pane.wait_exit(SOON), 0, "{}", pane.screen());
+    world.expect_accepted("after\n");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use pillion_doctor::setup::settings::user_file;
 use pillion_hooks::settings::{self, Format, State};
 use pillion_protocol::Dialect;
 
+use super::uninstall::ours;
 use crate::args;
 use crate::commands::control_client;
 use crate::commands::output::say;
@@ -50,7 +51,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let text = text.map_err(|why| Failure::new(Kind::Internal, why.why))?;
         return Ok(io::stdout().lock().write_all(text.as_bytes())?);
     }
-    control_client::speak_for_the_person()?;
     let name = agent.name();
     let by_hand =
         format!("Add the entry yourself: `pillion hook install {name} --print` shows it.");
@@ -60,6 +60,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if file.text() == Some(&text) {
         say(&format!("{} has Pillion's hooks already", file.shown()))?;
     } else {
+        // Those that are there may be stricter, or another program's.
+        let has_ours = |it| ours(format.with_comments(), it, name).is_ok_and(|it| !it.is_empty());
+        if file.text().is_some_and(has_ours) {
+            control_client::speak_for_the_person()?;
+        }
         file.replace(&text)?;
         say(&format!("added Pillion's hooks to {}", file.shown()))?;
         let lines = protocol.after_install().iter();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use pillion_companion::who::ThisProcess;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_hooks::{
@@ -155,6 +156,8 @@ impl Judge<'_, '_> {
                 Ok(companion) => companion,
                 Err(Missing::Misled(why)) => return Err(Misled(why)),
                 Err(Missing::Silent(why) | Missing::Unreachable(why)) => {
+                    let environment = self.companions.environment();
+                    ThisProcess::look(environment).note_hook_of(self.agent, environment);
                     return Ok(Ruling::Denied(undecided(&why, &[])));
                 }
                 Err(Missing::Nobody(why)) => return Ok(nobody(&why.to_string(), self.limits)),

@@ -55,7 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 /// Our hooks in the text of a settings file.
-fn ours(format: Format, text: &str, agent: &str) -> Result<Vec<Hook>, Refused> {
+pub fn ours(format: Format, text: &str, agent: &str) -> Result<Vec<Hook>, Refused> {
     let mut hooks = settings::hooks(&format.values(text)?);
     hooks.retain(|hook| hook.ours(agent).is_some());
     Ok(hooks)
