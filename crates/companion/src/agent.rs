@@ -17,6 +17,7 @@ mod wake;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{AgentProcess, Dialect};
@@ -167,6 +168,18 @@ impl Agents {
         Some((id, is_new))
     }
 
+    /// The session with which the agent is connected of which hooks tell in this one; none if another of its kind works here, too.
+    pub(crate) fn connected_as(&self, by_hooks: &SessionId) -> Option<SessionId> {
+        let agent = self.get(by_hooks).filter(|it| it.process.is_some())?;
+        let of_kind = self.agents.iter().filter(|(_, it)| it.kind == agent.kind);
+        let (mut hooked, connected): (Vec<_>, Vec<_>) = of_kind.partition(|(_, it)| it.is_by_hooks);
+        hooked.retain(|(_, it)| it.process != agent.process);
+        match &connected[..] {
+            [(session, _)] if hooked.is_empty() => Some(Arc::clone(session)),
+            _ => None,
+        }
+    }
+
     /// Returns true if a hook of such a session is called by a command that the agent runs at this time, and not by the agent.
     pub(crate) fn is_faked(&mut self, kind: Dialect, name: &str, asker: &Asker) -> bool {
         let agent = id_by_hooks(kind, name).and_then(|id| self.get_mut(&id));
@@ -310,6 +323,46 @@ mod tests {
         assert_eq!(agents.working(), [Dialect::CodexCli]);
         assert!(agents.remove(&second, now).is_some());
         assert_eq!(agents.working(), []);
+    }
+
+    /// Hooks do not tell with which session their agent is connected.
+    #[test]
+    fn hooks_and_a_connection_are_one_agents_if_no_other_of_its_kind_works_here() {
+        let process = |pid| {
+            let started_at = 1;
+            Some(AgentProcess { pid, started_at })
+        };
+        let kind = Dialect::QwenCode;
+        for (of_hooks, others, connected, expected) in [
+            (process(7), &[][..], &["own"][..], Some("own")),
+            // It has begun another session.
+            (process(7), &[process(7)], &["own"], Some("own")),
+            (process(7), &[process(8)], &["own"], None),
+            (process(7), &[], &["own", "another"], None),
+            (process(7), &[], &[], None),
+            (None, &[], &["own"], None),
+        ] {
+            let mut agents = Agents::default();
+            let mut hooked = |process, name: &str| {
+                let (session, _) = agents.by_hooks(kind, name).unwrap();
+                agents.get_mut(&session).unwrap().process = process;
+                session
+            };
+            let session = hooked(of_hooks, "asks");
+            for (number, process) in others.iter().enumerate() {
+                hooked(*process, &number.to_string());
+            }
+            for name in connected {
+                agents.connected(&(*name).into(), kind);
+            }
+            agents.connected(&"gemini".into(), Dialect::GeminiCli);
+            let found = agents.connected_as(&session);
+            assert_eq!(
+                found.as_deref(),
+                expected,
+                "{of_hooks:?} {others:?} {connected:?}"
+            );
+        }
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub(crate) struct Diffs<C> {
     sets: HashMap<SessionId, DiffId>,
     /// The latest acceptances: whose agent may not have written it yet, for which file, and what that was then.
     unwritten: VecDeque<Unwritten>,
+    /// What the person has answered in agents' own windows.
+    answered: Vec<Answered>,
 }
 
 /// An acceptance that its agent may not have written yet.
@@ -83,7 +85,16 @@ impl Unwritten {
     }
 }
 
-/// The number of acceptances that are remembered.
+/// A change of which an agent's own question was answered, nobody knows how: if its hook asks for just that then, with yes.
+#[derive(Debug)]
+struct Answered {
+    session: SessionId,
+    on_disk: OnDisk,
+    /// Fingerprint of the proposed text.
+    text: String,
+}
+
+/// The number of acceptances that are remembered, and of answers elsewhere.
 const MAX_UNWRITTEN: usize = 64;
 
 #[derive(Debug)]
@@ -199,6 +210,7 @@ impl<C> Diffs<C> {
             entries: Entries::default(),
             sets: HashMap::new(),
             unwritten: VecDeque::new(),
+            answered: Vec::new(),
         }
     }
 
@@ -443,14 +455,43 @@ impl<C> Diffs<C> {
         let side = proposal.side()?;
         let on_disk = opened.as_ref().filter(|_| !proposal.deletes)?;
         let text = LazyCell::new(|| fingerprint::of(Some(proposal.proposed.as_bytes())));
+        let content = Arc::clone(&proposal.proposed);
+        let asks_again = side == Side::Own;
+        let is_it = |it: &mut Answered| {
+            let is_its = match asks_again {
+                true => it.session == proposal.session,
+                false => proposal.asked_in.as_ref() == Some(&it.session),
+            };
+            is_its && it.on_disk == on_disk.on_disk && it.text == *text
+        };
+        let was_answered = self.answered.extract_if(.., is_it).count() > 0;
+        if !asks_again && (was_answered || self.is_open_in(proposal, on_disk)) {
+            return Some(content);
+        }
         let at = self.unwritten.iter().position(|it| {
             it.proposer.agent() == proposal.proposer.agent()
                 && it.from.is_some_and(|from| from != side)
                 && it.is(on_disk, &text)
         })?;
-        let content = Arc::clone(&proposal.proposed);
         self.unwritten.remove(at);
         Some(content)
+    }
+
+    /// Returns true if the agent whose hook makes this proposal still shows its own question about it: it closes that after its hooks
+    /// were called.
+    fn is_open_in(&self, proposal: &Proposal, file: &FileState) -> bool {
+        let is_it = |it: &Entry<C>| {
+            it.state.is_pending()
+                && proposal.asked_in.as_ref() == Some(&it.proposal.session)
+                && it.opened.as_ref().map(|it| &it.on_disk) == Some(&file.on_disk)
+                && it.proposal.proposed == proposal.proposed
+        };
+        self.entries.iter().any(is_it)
+    }
+
+    /// The turn of an agent begins: what was answered before is no answer to what comes then.
+    pub(crate) fn forget_answers(&mut self) {
+        self.answered.clear();
     }
 
     fn named(&self, named: DiffRef) -> Result<&Entry<C>, Refused> {

@@ -27,6 +27,8 @@ pub(crate) struct Proposal {
     pub(crate) set: Option<(u32, u32)>,
     /// True if the file is to be deleted.
     pub(crate) deletes: bool,
+    /// The session in which the agent whose hook makes it has asked about the same change before.
+    pub(crate) asked_in: Option<SessionId>,
     /// A hook has told that a subagent makes it.
     pub(crate) is_hook_of_subagent: bool,
     /// The tool that writes it, whose call a hook of this agent's holds.
@@ -56,6 +58,7 @@ impl Proposal {
             tab: None,
             set: None,
             deletes: false,
+            asked_in: None,
             is_hook_of_subagent: false,
             held_tool: None,
             stand_in: None,

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use pillion_changes::recorder;
 use pillion_protocol::{Decision, Dialect, Outcome};
+use pillion_text::fingerprint;
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{Decide, DiffId, Loss, Stamp};
 
 use crate::sessions::SessionId;
 
-use super::{Action, Answer, Diffs, Entry, Proposal, State};
+use super::{Action, Answer, Answered, Diffs, Entry, MAX_UNWRITTEN, Proposal, State};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
@@ -95,8 +96,9 @@ impl<C> Diffs<C> {
         })
     }
 
-    /// The text that an agent may write which closes its diff of this name, because the person answers in its own window.
-    pub(crate) fn answered(&self, session: &SessionId, name: &str) -> Option<Accepted> {
+    /// The text that an agent may write which closes its diff of this name, because the person answers in its own window. If its
+    /// hook asks for just that next, they have said yes.
+    pub(crate) fn answered(&mut self, session: &SessionId, name: &str) -> Option<Accepted> {
         let entry = self.entries.get(self.entries.find(session, name)?)?;
         let is_open =
             matches!(entry.state, State::Pending) && entry.proposal.proposer.itself().is_some();
@@ -105,6 +107,16 @@ impl<C> Diffs<C> {
             base: None,
         };
         let accepted = is_open.then(|| entry.accepted(&outcome, false)).flatten()?;
+        if let Some(opened) = &entry.opened {
+            let answered = Answered {
+                session: Arc::clone(session),
+                on_disk: opened.on_disk.clone(),
+                text: fingerprint::of(Some(entry.proposal.proposed.as_bytes())),
+            };
+            self.answered.push(answered);
+            let too_many = self.answered.len().saturating_sub(MAX_UNWRITTEN);
+            self.answered.drain(..too_many);
+        }
         Some(Accepted {
             is_told: false,
             is_answer: true,

@@ -47,6 +47,7 @@ impl MainLoop {
             number,
             set,
             deletes: file.deletes,
+            asked_in: self.asked_before_hook(session),
             is_hook_of_subagent: file.is_of_subagent,
             held_tool: proposer.agent().zip(file.tool),
             stand_in: stand_in.map(Arc::new),
@@ -56,6 +57,13 @@ impl MainLoop {
         let actions = self.diffs.open(proposal, caller, now);
         self.perform(actions);
         self.report_agents();
+    }
+
+    /// The session in which the agent whose hook proposes this asks before its hooks.
+    fn asked_before_hook(&self, session: &SessionId) -> Option<SessionId> {
+        let (turn_of, proposer) = self.proposers.turn_of(session)?;
+        let asks_before = proposer.agent()?.asks_before_hooks();
+        asks_before.then(|| self.agents.connected_as(turn_of))?
     }
 
     /// Nobody is to decide about this file any more. The caller is answered with what stood in its view.

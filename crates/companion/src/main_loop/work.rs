@@ -73,6 +73,7 @@ impl MainLoop {
         let recording = &mut self.recording;
         match (step, subagent) {
             (WorkStep::TurnBegins(prompt), _) => {
+                self.diffs.forget_answers();
                 return recording.begin(session, agent.name(), prompt, resume);
             }
             (WorkStep::CallBegins(call), subagent) => {

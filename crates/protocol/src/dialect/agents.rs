@@ -75,6 +75,8 @@ facts! {
     /// Returns true if it asks about several changes of a file at once, makes the first, and does not find the text then that it would
     /// replace as a whole by an edited second one.
     pub loses_later_edits: bool = false,
+    /// Returns true if its hooks are called once its own question about a change was answered with yes, in the modes in which it asks.
+    pub asks_before_hooks: bool = false,
     /// Returns true if it connects by itself only where its folder is a workspace root, and not below one.
     pub connects_in_roots_only: bool = false,
     /// Returns true if it looks for a companion only at its start, and later when the person tells it to.

@@ -195,6 +195,73 @@ fn what_was_accepted_for_a_hook_is_not_shown_again_when_its_agent_proposes_it() 
     }
 }
 
+/// Qwen Code closes its diff before or after its hook asks, once the person has said yes in its own window; after a no its hook asks
+/// for nothing in that turn.
+#[test]
+fn what_was_answered_in_the_agents_own_window_is_not_shown_again_when_its_hook_proposes_it() {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum First {
+        Hook,
+        Close,
+        OtherTurn,
+        AsksAgain,
+    }
+    use First::{AsksAgain, Close, Hook, OtherTurn};
+    for (first, asked_in, text, is_shown) in [
+        (Hook, "own", "new", false),
+        (Close, "own", "new", false),
+        (Hook, "own", "other", true),
+        (Close, "own", "other", true),
+        // The hook of another process, which has asked nothing.
+        (Hook, "another", "new", true),
+        (Close, "another", "new", true),
+        (OtherTurn, "own", "new", true),
+        (AsksAgain, "own", "new", false),
+    ] {
+        let mut diffs = Machine::default();
+        let own = || Proposal {
+            proposer: Dialect::QwenCode.into(),
+            ..proposal("own", "/a", "new")
+        };
+        let close = |diffs: &mut Machine, id| {
+            assert!(diffs.answered(&"own".into(), "/a").is_some());
+            diffs.close(&"own".into(), "/a", None, "close", Instant::now());
+            diffs.closed(key(id, 1), Ok("new".to_owned()));
+        };
+        open(&mut diffs, own(), "open", Instant::now());
+        diffs.shown(key(1, 1), Ok(()));
+        let mut id = 2;
+        if first != Hook {
+            close(&mut diffs, 1);
+        }
+        match first {
+            OtherTurn => diffs.forget_answers(),
+            AsksAgain => {
+                // Its former answer was a no, then.
+                open(&mut diffs, own(), "open", Instant::now());
+                diffs.shown(key(2, 1), Ok(()));
+                assert!(diffs.answered.is_empty());
+                id = 3;
+            }
+            Hook | Close => {}
+        }
+        let hook = Proposal {
+            proposer: Proposer::For(Dialect::QwenCode),
+            asked_in: Some(asked_in.into()),
+            ..proposal("hook", "/a", text)
+        };
+        let opened = lines(open(&mut diffs, hook, "hook", Instant::now()));
+        let expected = match is_shown {
+            true => vec![format!("show {id} #1 {text:?}")],
+            false => vec![
+                "hook: Opened".to_owned(),
+                format!("notify hook /a Accepted {{ content: {text:?} }}"),
+            ],
+        };
+        assert_eq!(opened, expected, "{first:?} {asked_in} {text}");
+    }
+}
+
 /// Copilot CLI waits for the outcome in the call, and asks itself if a project has hooks for Claude Code.
 #[test]
 fn a_proposal_that_waits_in_its_call_is_not_shown_again_if_its_agent_only_hears_yes_or_no() {

@@ -6,7 +6,7 @@ use std::process::Child;
 
 use pillion_protocol::Dialect;
 use pillion_system::process::{descendants, is_alive};
-use pillion_testkit::{Agent, AgentKind, Home, Model, Npm, Size, Tmux, Turn, kill_tree};
+use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Npm, Size, Tmux, Turn, kill_tree};
 
 use serde_json::Value;
 
@@ -264,6 +264,43 @@ fn qwen_that_asks_itself_shows_each_change_once() {
         let log = companion::run(&scene.home, ["log", "--json"]);
         let log: Vec<Value> = serde_json::from_slice(&log).expect("it is JSON");
         assert_eq!(log.len(), number + 1, "{log:#?}");
+    }
+}
+
+/// The person answers its question in its own window: "Yes" there is enough, "No" writes nothing, and neither is asked again.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_that_is_answered_in_its_own_window_shows_nothing_again() {
+    let home = Home::new();
+    super::install(&home, AgentKind::Qwen, Dialect::QwenCode);
+    let scene = review::Scene::with(AgentKind::Qwen, home, &Env::default());
+    let after = BEFORE.replace("two", "zwei");
+    for (name, is_allowed) in [("a.txt", true), ("dos.txt", true), ("b.txt", false)] {
+        let is_dos = name == "dos.txt";
+        let encode = |text: &str| match is_dos {
+            true => text.replace('\n', "\r\n"),
+            false => text.to_owned(),
+        };
+        let file = scene.home.file(name, encode(BEFORE));
+        let done = format!("{name} is done");
+        scene.model.script([
+            Turn::read_file(&file),
+            Turn::replace(&file, "two", "zwei"),
+            Turn::say(&done),
+        ]);
+        scene.agent.prompt("change it");
+        scene.review.wait_view(AgentKind::Qwen, name);
+        match is_allowed {
+            true => scene.agent.allow(),
+            false => scene.agent.deny(),
+        }
+        if is_allowed {
+            // Once more, it would wait for a decision.
+            scene.agent.wait_for(&done);
+        }
+        scene.review.wait_idle();
+        let expected = if is_allowed { &after } else { BEFORE };
+        assert_bytes(&file, encode(expected).as_bytes());
     }
 }
 

@@ -40,6 +40,7 @@ pub(crate) const ROW: Row = Row {
     ignores_empty_text: true,
     proposes: true,
     loses_later_edits: true,
+    asks_before_hooks: true,
     records: Some(Base::QwenHome),
     ..Row::PLAIN
 };
