@@ -31,13 +31,14 @@ impl MainLoop {
         if self.agents.are_at_work(now) {
             return tracing::debug!(path = file.path, "written in a turn");
         }
-        // Nobody knows when such an agent works.
-        if self.unconnected().next().is_some() {
-            return tracing::debug!(path = file.path, "an agent is not connected");
-        }
         let accepted = self.recording.accepted_texts.clone();
-        self.checks
-            .check_saved(file, accepted, self.judging.store());
+        self.once_running_known(move |it| {
+            // Nobody knows when such an agent works.
+            if it.unconnected().next().is_some() {
+                return tracing::debug!(path = file.path, "an agent is not connected");
+            }
+            it.checks.check_saved(file, accepted, it.judging.store());
+        });
     }
 
     fn send_context(&mut self, context: &Arc<IdeContext>) {

@@ -1,6 +1,6 @@
 //! Agents that ask elsewhere: those that run in the workspace and are not connected, as they connect later only when the person
 //! tells them to, and those that a companion has left with a question. The system is asked who runs when a view or an agent comes
-//! or goes, and when one of them ends.
+//! or goes, when one of them ends, and when a file was saved: one that was started meanwhile may have written it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,11 +26,17 @@ const PRINTS: [&str; 2] = ["-p", "--print"];
 impl MainLoop {
     /// Finds out which of them run.
     pub(super) fn look_for_running(&self) {
+        self.once_running_known(|_| {});
+    }
+
+    /// Does this once it is known which of them run by now.
+    pub(super) fn once_running_known(&self, then: impl FnOnce(&mut Self) + Send + 'static) {
         let (roots, events) = (Arc::clone(&self.roots), self.events.clone());
         drop(tasks::spawn_blocking(move || {
             let found = running(&roots);
             let _ = events.send(Event::Asked(Self::task("running agents", move |it, _| {
                 it.found_running(found);
+                then(it);
             })));
         }));
     }

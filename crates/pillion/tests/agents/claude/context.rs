@@ -1,9 +1,10 @@
 //! The person's work reaches Claude Code, and goes into the next prompt.
 
-use pillion_testkit::{ClaudeRelease, Turn};
+use pillion_testkit::{Claude, ClaudeRelease, ClaudeStart, Home, Model, Tmux, Turn};
 
 use super::Scene;
 use crate::companion::{SOON, run};
+use crate::review::Review;
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
@@ -15,6 +16,35 @@ fn claude_sends_its_model_what_is_selected() {
 #[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_sends_its_model_what_is_selected() {
     sends_its_model_what_is_selected(ClaudeRelease::Node);
+}
+
+/// It was started after the review, and nobody knows when it works: what is written meanwhile is not what the person works on, and
+/// the review says that it runs here. Once it has ended, what the person saves is.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn what_claude_writes_while_it_is_not_connected_is_not_shared_as_the_persons() {
+    let home = Home::new();
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let review = Review::start(&tmux, &home);
+    let folder = home.workspace();
+    let how = ClaudeStart {
+        mode: "acceptEdits",
+        ..ClaudeStart::default()
+    };
+    let claude = Claude::start_with(ClaudeRelease::Native, &tmux, &home, &model, &folder, &how);
+    let file = folder.join("its.txt");
+    model.script([Turn::write_file(&file, "its\n"), Turn::say("it is done")]);
+    claude.prompt("write it");
+    claude.wait_for("it is done");
+    let said = "runs in this folder and is not connected: type /ide in it";
+    review.pane().wait_for(said, SOON);
+    let context = run(&home, ["context", "--json"]);
+    let context = String::from_utf8(context).expect("it is text");
+    assert!(!context.contains("its.txt"), "{context}");
+    claude.quit();
+    review.pane().wait_gone(said, SOON);
+    home.file("mine.txt", "mine\n");
+    review.pane().wait_for("shares mine.txt", SOON);
 }
 
 #[test]
