@@ -45,8 +45,10 @@ pub enum Coverage {
     Kept,
     /// It is in a watched folder, but what is there now is not kept.
     NotKept,
-    /// It is elsewhere, or leads there.
+    /// It is elsewhere.
     Elsewhere,
+    /// Its path leads through a link in a watched folder.
+    Leads,
     /// It is to be written as it is.
     Unchanged,
     /// Programs run or obey it without being started, wherever it is: to bring it back later is too late.
@@ -353,7 +355,7 @@ impl Recorder {
         };
         let inner = path.strip_prefix(table.root()).unwrap_or(path);
         match real_path(table.root()).join(inner) == real_path(path) {
-            false => Coverage::Elsewhere,
+            false => Coverage::Leads,
             // What is written by this name is there by the others, and nobody knows where these are.
             true if has_other_names(path) => Coverage::NotKept,
             true if table.keeps(path) => Coverage::Kept,

@@ -693,7 +693,7 @@ fn an_edit_of_a_repositorys_own_file_is_not_kept_and_the_coverage_says_so() {
     // Another name of what runs as code is no other file.
     let of = |name: &str| lab.recorder.coverage(&lab.root.join(name));
     assert_eq!(of("ci/new.yml"), Coverage::RunsCode);
-    assert_eq!(of("other/new.yml"), Coverage::Elsewhere);
+    assert_eq!(of("other/new.yml"), Coverage::Leads);
     assert_eq!(of("same"), Coverage::NotKept);
     // Its text could not be looked at afterwards.
     assert_eq!(of(".env.production"), Coverage::NotKept);

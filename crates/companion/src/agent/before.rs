@@ -48,7 +48,7 @@ impl Mode {
             (_, Does::RunCommand) => Before::Leave,
             (Some(ReviewMode::Always), _) => Before::Show,
             (Some(ReviewMode::After), Does::Change(coverage)) => match coverage {
-                Coverage::Elsewhere | Coverage::Unchanged => Before::Leave,
+                Coverage::Elsewhere | Coverage::Leads | Coverage::Unchanged => Before::Leave,
                 Coverage::Kept => Before::Let,
                 // What cannot be taken back in time is shown first: agents themselves ask about few of these files.
                 Coverage::NotKept | Coverage::RunsCode => Before::Show,

@@ -268,6 +268,9 @@ impl Agent {
             (Before::Show, None) if coverage == Coverage::RunsCode => {
                 hooks::ask_of_code(&call.mode).to_string()
             }
+            (Before::Show, None) if coverage == Coverage::Leads => {
+                hooks::ask_of_link(&call.mode).to_string()
+            }
             (Before::Show, None) => hooks::ask().to_string(),
             (Before::Let, _) => hooks::let_write().to_string(),
             (Before::Leave, _) => NO_DECISION.to_owned(),
@@ -357,7 +360,7 @@ mod tests {
     /// and one of which commands in its hooks tell.
     #[test]
     fn whether_it_asks_now() {
-        use Coverage::{Elsewhere, Kept, NotKept, RunsCode};
+        use Coverage::{Elsewhere, Kept, Leads, NotKept, RunsCode};
         use ReviewChoice::{After, Always, Asked, Commands};
         type Comes = fn(&mut Agent, Instant);
         let agents: [Comes; 3] = [
@@ -411,6 +414,8 @@ mod tests {
         for (choice, coverage, expected) in [
             (Always, RunsCode, "deny"),
             (After, RunsCode, "deny"),
+            (Always, Leads, "deny"),
+            (After, Leads, "leave"),
             (Always, Kept, "ask"),
             (After, Elsewhere, "leave"),
             (Asked, RunsCode, "leave"),

@@ -245,6 +245,17 @@ pub fn ask_of_code(mode: &str) -> Value {
     ask_in(mode, SHOWS_EVERY, refused)
 }
 
+/// The same about a file whose path leads through a link: in that mode a hook is not heard about it either, but about the file itself.
+pub fn ask_of_link(mode: &str) -> Value {
+    match mode == BYPASS {
+        true => refuse(
+            "Nothing was written: this path leads through a symbolic link, and in this permission mode the user would not be asked, \
+             though Pillion, their review tool, shows every change to them first. Write to the path to which the link leads instead.",
+        ),
+        false => ask(),
+    }
+}
+
 /// The answer before a tool runs that lets it without a question: the person looks at what it has changed afterwards.
 pub fn let_write() -> Value {
     decision("allow", "Pillion shows what was changed afterwards")
