@@ -312,7 +312,7 @@ impl Recorder {
 
     /// A call is about to run. It runs when this has returned.
     pub fn before(&mut self, session: u64, agent: &str, mut call: Call) -> Result<(), StoreError> {
-        call.path = call.path.map(|path| self.located(&path));
+        call.path = call.path.map(|path| self.written_by(&path));
         let begun = match &call.path {
             // Its hooks are heard of in the middle of a turn: what has changed before may be its work.
             _ if self.is_attended(session) => {
@@ -325,7 +325,7 @@ impl Recorder {
                 Ok(())
             }
             None => {
-                self.look(Extent::Told);
+                self.look_for(session, Extent::Told);
                 Ok(())
             }
         };
@@ -401,9 +401,17 @@ impl Recorder {
         self.call_ends(session, id)
     }
 
+    /// A person has accepted what a call of this session was to make: of several agents that wait for them, it writes now.
+    pub fn accepted(&mut self, session: u64) {
+        let heard = self.heard();
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.heard = heard;
+        }
+    }
+
     /// A person has rejected what a call of this session was to make of this file: it makes nothing.
     pub fn rejected(&mut self, session: u64, path: &Path) -> Result<(), StoreError> {
-        let path = self.located(path);
+        let path = self.written_by(path);
         let calls = { self.sessions.get(&session) }.map_or(&[][..], |it| &it.calls);
         let mut of_file = calls.iter().filter(|it| it.path.as_ref() == Some(&path));
         match of_file.next().map(|call| call.id.clone()) {
@@ -460,7 +468,7 @@ impl Recorder {
             self.close_cut_off();
             return self.save();
         }
-        self.look(Extent::Told);
+        self.look_for(session, Extent::Told);
         if let Some(session) = self.sessions.get_mut(&session) {
             session.calls.retain(|call| call.subagent.is_some());
             session.is_ending = true;
@@ -590,6 +598,13 @@ impl Recorder {
     }
 
     /// Looks at everything, unless that was done since it was asked for. Returns what has changed.
+    /// Looks at everything while a session goes on or ends: some agents do not tell that a call has run, in which they have written what
+    /// a person accepted.
+    fn look_for(&mut self, session: u64, extent: Extent) {
+        let changed = self.look(extent);
+        self.accept_found(session, &changed);
+    }
+
     fn look(&mut self, extent: Extent) -> Vec<PathBuf> {
         let is_answered = |it: &&LastLook| {
             it.extent >= extent && self.asked.is_some_and(|asked| asked <= it.began)

@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use pillion_changes::deciding::last_act;
 use pillion_changes::recorder::{Call, Coverage};
 use pillion_changes::take_back::{TakeBackError, present, take_back};
-use pillion_changes::{Act, Author, Change, ChangeRef, Deciding, FileState, Kept, Recorder, Store};
+use pillion_changes::{
+    Act, Author, Change, ChangeRef, ChangeState, Deciding, FileState, Kept, Recorder, Store,
+};
 
 use shared::{WorkTree, recorder, shell};
 
@@ -1312,6 +1314,59 @@ fn what_a_person_changes_while_two_calls_fail_is_theirs() {
         assert_eq!(
             changes, expected,
             "{is_other_agent} {is_shell} {second_fails}"
+        );
+    }
+}
+
+/// An agent that names a link to a file writes that file: it is the call's own, and what was accepted is known as that.
+#[test]
+#[cfg(unix)]
+fn what_a_call_writes_behind_a_link_is_its_own() {
+    let mut lab = Lab::new();
+    lab.write("a", "old\n");
+    let (file, link) = (lab.root.join("a"), lab.root.join("link"));
+    symlink("a", &link).unwrap();
+    let before = pillion_text::fingerprint::of(Some(b"old\n"));
+    lab.recorder.begin(HOOKED, "claude", "").unwrap();
+    let edit = Call {
+        path: Some(link),
+        tool: "Edit".to_owned(),
+        ..shell("1")
+    };
+    lab.recorder.before(HOOKED, "claude", edit).unwrap();
+    lab.write("a", "new\n");
+    let seen_from = |path: &Path| vec![before.clone(); usize::from(path == file)];
+    lab.recorder.after(HOOKED, "1", seen_from).unwrap();
+    lab.recorder.end(HOOKED).unwrap();
+    let turn = lab.store.turn(1).unwrap();
+    let changes = turn.real_changes().map(|it| (&it.by, it.state(None)));
+    let expected = (&Author::Tool("Edit".to_owned()), ChangeState::Accepted);
+    assert_eq!(changes.collect::<Vec<_>>(), [expected]);
+}
+
+/// Codex CLI does not tell that a command has run which applies a patch: what was accepted is known as that at the end of the turn, and
+/// when its next call begins.
+#[test]
+fn what_was_accepted_is_known_as_accepted_if_the_end_of_its_call_is_not_told() {
+    for has_next in [false, true] {
+        let mut lab = Lab::new();
+        lab.write("a", "old\n");
+        let before = pillion_text::fingerprint::of(Some(b"old\n"));
+        lab.recorder.on_accepted(move |_| vec![before.clone()]);
+        lab.recorder.begin(HOOKED, "codex", "").unwrap();
+        lab.recorder.before(HOOKED, "codex", shell("1")).unwrap();
+        lab.write("a", "new\n");
+        if has_next {
+            lab.recorder.before(HOOKED, "codex", shell("2")).unwrap();
+            lab.recorder.on_accepted(|_| Vec::new());
+        }
+        lab.recorder.end(HOOKED).unwrap();
+        let turn = lab.store.turn(1).unwrap();
+        let states = turn.real_changes().map(|it| it.state(None));
+        assert_eq!(
+            states.collect::<Vec<_>>(),
+            [ChangeState::Accepted],
+            "{has_next}"
         );
     }
 }

@@ -665,6 +665,33 @@ fn of_two_agents_that_edit_one_file_it_is_the_one_whose_call_ends() {
     }
 }
 
+/// A look may find it before that call is over: it is the one whose change the person has accepted.
+#[test]
+fn of_two_agents_that_edit_one_file_it_is_the_one_whose_change_is_accepted() {
+    for first in [1, 2] {
+        let lab = Lab::new(false);
+        lab.write("a.txt", b"1\n");
+        let mut recorder = lab.recorder();
+        for session in [1, 2] {
+            recorder.begin(session, "claude", "").unwrap();
+            let call = Call {
+                path: Some(lab.root.join("a.txt")),
+                ..shell("edit")
+            };
+            recorder.before(session, "claude", call).unwrap();
+        }
+        recorder.accepted(first);
+        lab.write("a.txt", b"2\n");
+        recorder.glance().unwrap();
+        recorder.after(first, "edit", |_| Vec::new()).unwrap();
+        for session in [1, 2] {
+            recorder.end(session).unwrap();
+        }
+        // Their turns have the numbers of the sessions, and one without changes is not kept.
+        assert_eq!(lab.store.numbers().unwrap(), [first]);
+    }
+}
+
 /// Agents run the commands of one answer side by side, and a command may go on with what an edit began: whichever of them it was, it
 /// was the agent.
 #[test]

@@ -466,6 +466,16 @@ impl Recording {
         self.order_with(bytes, move |recorder| recorder.decided(id.0, decided));
     }
 
+    /// A person has accepted a change of this session's.
+    pub(crate) fn accepted(&self, session: &SessionId) {
+        if let Some(session) = self.sessions.get(session).copied() {
+            self.order(move |recorder| {
+                recorder.accepted(session);
+                Ok(())
+            });
+        }
+    }
+
     /// A person has rejected a change of this file: what they have made of it meanwhile is theirs.
     pub(crate) fn rejected(&self, session: &SessionId, path: &str) {
         if let Some(session) = self.sessions.get(session).copied() {

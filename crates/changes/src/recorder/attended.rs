@@ -208,7 +208,7 @@ impl Recorder {
 
     /// Of these files, and of what was found for an agent without hooks since this was asked last, a person may have accepted what
     /// stands there. Returns true if there was something of the latter.
-    fn accept_found(&mut self, number: u64, files: &[PathBuf]) -> bool {
+    pub(super) fn accept_found(&mut self, number: u64, files: &[PathBuf]) -> bool {
         let session = self.sessions.get_mut(&number);
         let attended = session.and_then(|it| it.attended.as_mut());
         let fresh = attended.map_or_else(Vec::new, |it| std::mem::take(&mut it.fresh));

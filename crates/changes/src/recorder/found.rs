@@ -104,6 +104,14 @@ impl Recorder {
         folder.join(name)
     }
 
+    /// The place of the file that a call writes which names this path: behind a link to a file, it is that file.
+    pub(super) fn written_by(&self, path: &Path) -> PathBuf {
+        match path.is_symlink() && path.is_file() {
+            true => self.located(&real_path(path)),
+            false => self.located(path),
+        }
+    }
+
     pub(super) fn look_at(&mut self, path: &Path) {
         let found = self.difference(path);
         self.found(found.into_iter().collect());

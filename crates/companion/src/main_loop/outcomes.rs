@@ -93,15 +93,17 @@ impl MainLoop {
         };
         let (path, is_accepted) = (&delivery.file_path, judgement.is_accepted);
         self.last_decision.decided(id, path, is_accepted);
-        match self.proposers.turn_of(session) {
+        let its = match self.proposers.turn_of(session) {
             Some((turn_of, proposer)) => {
                 self.recording.goes_on(turn_of, proposer.name());
-                self.recording.decided(turn_of, id, *judgement);
+                turn_of
             }
-            None => self.recording.decided(session, id, *judgement),
-        }
-        if !is_accepted {
-            self.recording.rejected(session, path);
+            None => session,
+        };
+        self.recording.decided(its, id, *judgement);
+        match is_accepted {
+            true => self.recording.accepted(its),
+            false => self.recording.rejected(session, path),
         }
     }
 
