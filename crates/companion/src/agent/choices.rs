@@ -149,13 +149,17 @@ impl Agents {
         unique(agents.iter().filter_map(seen))
     }
 
-    /// Returns what was written without asking, one sentence for each agent.
+    /// Returns what was written without asking, and what was refused for that, a sentence each.
     pub(crate) fn unasked(&self, agents: &[Listening]) -> Vec<String> {
-        let seen = |it: &Listening| {
+        let modes = agents.iter().filter_map(|it| {
             let mode = &self.get(&it.session)?.mode;
-            mode.unasked(it.agent.display_name())
-        };
-        unique(agents.iter().filter_map(seen))
+            Some((mode, it.agent.display_name()))
+        });
+        unique(modes.flat_map(|(mode, agent)| {
+            [mode.unasked(agent), mode.refused(agent)]
+                .into_iter()
+                .flatten()
+        }))
     }
 
     /// The agents that ask in their own windows once nobody is connected to them.

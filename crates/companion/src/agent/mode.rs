@@ -42,6 +42,8 @@ pub(crate) struct Mode {
     subagents: HashSet<String>,
     /// A file that it wrote without a proposal.
     unasked: Option<String>,
+    /// A file that it was not let write in this turn, as it would have asked nobody.
+    refused: Option<String>,
     /// True if it is to write without asking, and cannot because nothing of that is recorded.
     is_unrecorded: bool,
 }
@@ -94,7 +96,12 @@ impl Mode {
         if is_new {
             self.hook = Hook::None;
         }
-        is_new
+        self.refused.take().is_some() || is_new
+    }
+
+    /// It is not let write this file, as it would ask nobody.
+    pub(super) fn refuses(&mut self, path: &str) {
+        self.refused = Some(path.chars().take(MAX_PATH).collect());
     }
 
     /// It proposes a change of this file.
@@ -264,6 +271,18 @@ impl Mode {
             note.push_str(" Its shell commands are shown here before they run.");
         }
         Some(note)
+    }
+
+    /// Returns what it was not let write, as a sentence.
+    pub(super) fn refused(&self, agent: &str) -> Option<String> {
+        let path = self.refused.as_ref()?;
+        let Hook::Says { mode, .. } = &self.hook else {
+            return None;
+        };
+        Some(format!(
+            "{agent} was not let change {path:?}: the file runs as code, and in mode {mode} you would not be asked; in another mode \
+             (Shift+Tab in it) you are"
+        ))
     }
 
     /// Returns what it wrote without asking, as a sentence.

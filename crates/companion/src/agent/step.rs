@@ -247,6 +247,7 @@ impl Agent {
             // It writes the file all the same, and says so.
             call.path.iter().for_each(|path| self.mode.proposed(path));
         }
+        let mut effects = Vec::new();
         let does = match call.is_command {
             true => Does::RunCommand,
             false => Does::Change(coverage),
@@ -266,6 +267,9 @@ impl Agent {
                 return hook.map(Effect::Hold).into_iter().collect();
             }
             (Before::Show, None) if coverage == Coverage::RunsCode => {
+                let path = { call.path.as_ref() }.filter(|_| hooks::asks_nobody(&call.mode));
+                path.into_iter().for_each(|path| self.mode.refuses(path));
+                effects.extend(path.map(|_| Effect::Report));
                 hooks::ask_of_code(&call.mode).to_string()
             }
             (Before::Show, None) if coverage == Coverage::Leads => {
@@ -275,8 +279,9 @@ impl Agent {
             (Before::Let, _) => hooks::let_write().to_string(),
             (Before::Leave, _) => NO_DECISION.to_owned(),
         };
-        let answer = std::iter::once(Effect::Answer(caller, answer));
-        answer.chain(self.is_answered(&call.id)).collect()
+        effects.push(Effect::Answer(caller, answer));
+        effects.extend(self.is_answered(&call.id));
+        effects
     }
 
     fn is_answered(&mut self, call: &str) -> impl Iterator<Item = Effect> + use<> {

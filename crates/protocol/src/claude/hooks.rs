@@ -227,10 +227,15 @@ pub fn ask() -> Value {
 /// The permission mode in which it asks nobody about the files that it protects itself, whatever a hook says.
 const BYPASS: &str = "bypassPermissions";
 
+/// Returns true if nobody is asked about such a file in this mode.
+pub fn asks_nobody(mode: &str) -> bool {
+    mode == BYPASS
+}
+
 /// The answer that has the agent ask the person in this mode about a file that it may protect itself. Where it would ask nobody, the
 /// change is refused, as `refused` says.
 pub fn ask_in(mode: &str, why: &str, refused: &str) -> Value {
-    match mode == BYPASS {
+    match asks_nobody(mode) {
         true => refuse(&format!(
             "Nothing was written: {refused}. In this permission mode they would not be asked. Tell the user: in another mode \
              (Shift+Tab) they see it before it is written, or they make the change themselves."
@@ -247,7 +252,7 @@ pub fn ask_of_code(mode: &str) -> Value {
 
 /// The same about a file whose path leads through a link: in that mode a hook is not heard about it either, but about the file itself.
 pub fn ask_of_link(mode: &str) -> Value {
-    match mode == BYPASS {
+    match asks_nobody(mode) {
         true => refuse(
             "Nothing was written: this path leads through a symbolic link, and in this permission mode the user would not be asked, \
              though Pillion, their review tool, shows every change to them first. Write to the path to which the link leads instead.",

@@ -323,6 +323,21 @@ fn what_was_not_asked_about_is_said_once() {
 }
 
 #[test]
+fn what_an_agent_was_not_let_write_is_said_until_its_next_turn() {
+    let session = SessionId::from("s");
+    let mut asking = one_agent();
+    let file = Some("/w/.envrc");
+    asking
+        .of(&session)
+        .hooked(&call(ReviewMode::Always, "bypassPermissions", file), true);
+    asking.of(&session).refuses("/w/.envrc");
+    let expected = "Claude Code was not let change \"/w/.envrc\": ";
+    assert!(said(&asking).1[0].starts_with(expected));
+    assert!(asking.of(&session).turn_begins());
+    assert_eq!(said(&asking).1, [""; 0]);
+}
+
+#[test]
 fn where_each_change_is_to_be_shown_each_that_was_not_is_said() {
     let session = SessionId::from("s");
     let mut asking = one_agent();

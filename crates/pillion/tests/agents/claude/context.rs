@@ -36,7 +36,7 @@ fn what_claude_writes_while_it_is_not_connected_is_not_shared_as_the_persons() {
     model.script([Turn::write_file(&file, "its\n"), Turn::say("it is done")]);
     claude.prompt("write it");
     claude.wait_for("it is done");
-    let said = "runs in this folder and is not connected: type /ide in it";
+    let said = "runs in this folder";
     review.pane().wait_for(said, SOON);
     let context = run(&home, ["context", "--json"]);
     let context = String::from_utf8(context).expect("it is text");

@@ -40,13 +40,16 @@ fn claude_that_is_run_writes_nothing_unseen_through_a_link() {
         scene.model.script(turns.into_iter().flatten());
         scene.model.script([Turn::say(&said)]);
         scene.claude.prompt("change it");
-        scene.wait_view(name);
+        // It is outside of the workspace, and has its whole path.
+        let shown = file.display().to_string();
+        scene.wait_view(&shown);
         scene.wait_asked("Write to the path to which the link leads instead");
         assert_eq!(
             fs::read_to_string(&file).ok(),
             is_there.then(|| "one\n".to_owned())
         );
-        scene.review.accept(name);
+        let title = format!("{NAME} proposes {shown}");
+        scene.review.accept_shown(&title);
         scene.claude.wait_for(&said);
         assert_eq!(super::read(&file), "eins\n");
         scene.claude.wait_ready();
