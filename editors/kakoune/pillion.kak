@@ -1,6 +1,7 @@
 # Pillion: shows terminal coding agents which files are open here, and the changes that they propose.
 # `:doc pillion`, or README.md, says how it is used. Everything that needs a text, a socket or a process is done by
-# `pillion kakoune`, which this starts: Kakoune writes small files into its private folder, and it answers with
+# `pillion kakoune`, which this starts. What is open Kakoune writes into small files in its private folder; everything else
+# it says through a process that it starts, by which it is known, because anybody can write files. The program answers with
 # `kak -p`. No shell runs while you work on a file, and no text of an agent is ever part of a command.
 
 declare-option -docstring 'the command `pillion`, if it is not on PATH' str pillion_command pillion
@@ -11,6 +12,12 @@ declare-option -docstring 'whether Pillion starts with Kakoune' bool pillion_aut
 
 declare-option -hidden str pillion_module %sh{ dirname -- "$kak_source" }
 declare-option -hidden str pillion_dir
+# The program that serves this session, and what says to it what its input is. In a command with long parameters it does not
+# run: they are its own, too.
+declare-option -hidden str pillion_program
+declare-option -hidden str pillion_say %{
+    [ -S "$kak_opt_pillion_dir/in/said" ] && exec "$kak_opt_pillion_program" kakoune --say "$kak_opt_pillion_dir"
+}
 declare-option -hidden int pillion_port 0
 # The names of the agents that can be started, as the program said last.
 declare-option -hidden str-list pillion_agents
@@ -24,7 +31,6 @@ declare-option -hidden str pillion_at_quit
 declare-option -hidden str pillion_folder
 declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
-declare-option -hidden int pillion_synced 0
 declare-option -hidden int pillion_taken 0
 # Of the list of changes: the row that was told last of a window, and what it was asked for with.
 declare-option -hidden str pillion_row
@@ -76,20 +82,21 @@ declare-option -hidden str pillion_flagged
 # Of a file's buffer, while an agent writes the file.
 declare-option -hidden str pillion_autoreload
 
-# Says something to `pillion kakoune`: a name, and perhaps a word.
-define-command -hidden pillion-say -params 1 %{ try %{
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/%arg{1}" -- end
-} }
-define-command -hidden pillion-say-word -params 2 %{ try %{
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/%arg{1}" -- %arg{2} end
-} }
+# Says something to `pillion kakoune`: a name, a text, which is empty here, and perhaps a word.
+define-command -hidden pillion-say -params 1..2 %{
+    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- %arg{1} '' %arg{2} end
+}
 
-# The buffer of a file and the file are the same now. Each message is a file of its own. What is saved in no client is another
-# program's (`kak -p`).
-define-command -hidden pillion-sync -params 1 %{ try %{
-    set-option -add global pillion_synced 1
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/synced-%opt{pillion_synced}" -- %val{buffile} %arg{1} %val{client} end
-} }
+# The buffer of a file and the file are the same now. What is saved in no client is another program's (`kak -p`).
+define-command -hidden pillion-sync -params 1 %{
+    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- synced '' %val{buffile} %arg{1} %val{client} end
+}
+
+# A client is there, or the session has another name: what the files say of others counts for nothing.
+define-command -hidden pillion-begin %{
+    pillion-say "here-%val{client_pid}" %val{session}
+    pillion-report
+}
 
 # What is open, and where the person is.
 define-command -hidden pillion-report %{ try %{
@@ -129,7 +136,7 @@ define-command -hidden pillion-aside -params 1 %{
 
 # In this buffer, what people type to write and to quit are these commands. `:waq` is no decision.
 define-command -hidden pillion-alias -params 2 %{ evaluate-commands %sh{
-    for name in w write wq write-quit; do printf 'alias buffer %s %s\nalias buffer %s! %s\n' $name "$1" $name "$1"; done
+    for name in w write wq write-quit; do printf 'alias buffer %s %s\nalias buffer %s! %s-force\n' $name "$1" $name "$1"; done
     for name in q quit; do printf 'alias buffer %s %s\nalias buffer %s! %s\n' $name "$2" $name "$2"; done
     for name in waq waq! write-all-quit write-all-quit!; do echo "alias buffer $name pillion-explain"; done
 } }
@@ -210,17 +217,17 @@ define-command -hidden pillion-orphan %{ try %{ evaluate-commands "pillion-orpha
 } }
 define-command -hidden pillion-orphan-0 nop
 
-# The text of the buffer, and then the message that it belongs to, with the client in which the person is.
+# A message with the text of the buffer, and the client in which the person is.
 define-command -hidden pillion-text -params 1 %{ try %{
+    update-option buffer pillion_notes
     evaluate-commands -no-hooks -draft %{
         execute-keys '%'
-        echo -to-file "%opt{pillion_dir}/in/text-%arg{1}" -- %val{selection}
+        echo -quoting kakoune -to-shell-script %opt{pillion_say} -- %arg{1} %val{selection} \
+            %val{client} %opt{pillion_reason} %opt{pillion_notes} end
     }
-    update-option buffer pillion_notes
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/%arg{1}" -- %val{client} %opt{pillion_reason} %opt{pillion_notes} end
 } }
 # That something tried to decide.
-define-command -hidden pillion-untyped %{ pillion-say-word "untyped-%opt{pillion_id}" %val{client} }
+define-command -hidden pillion-untyped %{ pillion-say "untyped-%opt{pillion_id}" %val{client} }
 
 define-command -hidden pillion-shown %{
     pillion-forget
@@ -266,7 +273,7 @@ define-command -hidden pillion-idle-false %{
         [ -n "$number" ] && cat "$stem-$number" 2>/dev/null
     }
 }
-# What the person makes of it is kept before they decide. Each report is a file of its own.
+# What the person makes of it is kept before they decide.
 define-command -hidden pillion-draft-true nop
 define-command -hidden pillion-draft-held nop
 define-command -hidden pillion-draft-false %{ evaluate-commands %sh{
@@ -274,18 +281,18 @@ define-command -hidden pillion-draft-false %{ evaluate-commands %sh{
 } }
 define-command -hidden pillion-draft %{
     set-option buffer pillion_told %val{timestamp}
-    pillion-text "draft-%opt{pillion_id}-%opt{pillion_revision}-%val{timestamp}"
+    pillion-text "draft-%opt{pillion_id}-%opt{pillion_revision}"
 }
 # What of it the window shows.
 define-command -hidden pillion-saw %{ try %{
     update-option buffer pillion_places
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/saw-%opt{pillion_id}-%opt{pillion_revision}" -- \
+    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- "saw-%opt{pillion_id}-%opt{pillion_revision}" '' \
         %val{window_range} %val{window_width} %val{window_height} %val{buf_line_count} %val{cursor_line} \
         %val{cursor_display_column} %opt{tabstop} %opt{pillion_places} end
 } }
 # A newer proposal replaced the text in a window that shows it.
 define-command -hidden pillion-redraw %{
-    pillion-say-word "drawn-%opt{pillion_id}-%opt{pillion_revision}" "%val{client_env_PILLION_REVIEW}"
+    pillion-say "drawn-%opt{pillion_id}-%opt{pillion_revision}" "%val{client_env_PILLION_REVIEW}"
 }
 # What was typed so far decides nothing any more.
 define-command -hidden pillion-forget %{
@@ -385,11 +392,11 @@ define-command pillion-next -docstring 'go to the next change that has not been 
 }
 define-command -hidden pillion-next-here %{
     pillion-saw
-    pillion-say-word "next-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
+    pillion-say "next-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
 }
 define-command pillion-bring-back -docstring 'put into this proposal what you had changed in an earlier one of the file' %{
     evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is not a proposal'" }
-    pillion-say-word "bring-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
+    pillion-say "bring-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
 }
 define-command pillion-merge -docstring 'merge this proposal with what has changed in the file on disk since it came' %{
     evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is not a proposal'" }
@@ -420,11 +427,34 @@ Without a text you are asked for one; an empty one removes the note' %{
 }
 define-command -hidden pillion-note-as -params 1 %{
     update-option buffer pillion_notes
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/note-%opt{pillion_id}-%opt{pillion_revision}" -- \
+    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- "note-%opt{pillion_id}-%opt{pillion_revision}" '' \
         %val{client} %arg{1} %val{selection_desc} %opt{pillion_notes} end
 }
 # As `:w` and `:q` are called here; hooks that save or close everything call them, too, and decide nothing.
-define-command -hidden pillion-write -params .. %{ pillion-decide accept '' }
+define-command -hidden pillion-write -params .. %{ evaluate-commands %sh{
+    while [ $# -gt 0 ]; do
+        case $1 in
+        -method) shift ;;
+        -[!-]*) ;;
+        *) echo 'pillion-write-copy %arg{@}'; exit ;;
+        esac
+        shift
+    done
+    echo "pillion-decide accept ''"
+} }
+define-command -hidden pillion-write-force -params .. %{ pillion-write -force %arg{@} }
+# Another file is named: that decides nothing.
+define-command -hidden pillion-write-copy -params .. %{
+    unalias buffer write
+    try %{
+        evaluate-commands -no-hooks %{ write %arg{@} }
+        alias buffer write pillion-write
+        echo -- 'pillion: this is written as a copy: nothing is decided'
+    } catch %{
+        alias buffer write pillion-write
+        fail %val{error}
+    }
+}
 define-command -hidden pillion-quit -params .. %{ pillion-decide reject '' }
 
 # Counts if it was typed into a prompt of this window, in front of the proposal, and no hook runs.
@@ -553,8 +583,10 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
     hook -always -group pillion global ModeChange 'push:.*:normal' %{ try %{
         set-option window pillion_mode single
     } }
+    hook -group pillion global ClientCreate .* pillion-begin
+    hook -group pillion global SessionRenamed .* %{ pillion-say here-0 %val{session} }
     hook -group pillion global ClientClose .* %{
-        pillion-say-word "closed-%val{client_pid}" "%val{client_env_PILLION_REVIEW}"
+        pillion-say "closed-%val{client_pid}" "%val{client_env_PILLION_REVIEW}"
     }
     hook -group pillion global KakEnd .* %{
         pillion-say end
@@ -687,11 +719,10 @@ and :pillion-take-back decide about the line, :pillion-undo undoes the last of t
     hook -group pillion-row buffer NormalIdle .* pillion-row
 }
 complete-command -menu pillion-changes shell-script-candidates %{ echo all }
-# The row under the cursor of this window, and the one that was told last. Each message is a file of its own.
+# The row under the cursor of this window, and the one that was told last.
 define-command -hidden pillion-row %{ evaluate-commands -no-hooks -draft %{
     execute-keys x
-    set-option -add global pillion_synced 1
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/row-%opt{pillion_synced}" -- \
+    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- row '' \
         %val{client} %val{cursor_line} %val{selection} %opt{pillion_row} end
     set-option window pillion_row %val{selection}
 } }
@@ -726,8 +757,7 @@ define-command -hidden pillion-change -params 2 %{
             execute-keys 'x1s^[^\n]*:(\d+: \d+\.\d+) <ret>'
             set-register i %val{selection}
         } }
-        set-option -add global pillion_taken 1
-        echo -quoting kakoune -to-file "%opt{pillion_dir}/in/act-%opt{pillion_taken}" -- %val{client} %arg{1} \
+        echo -quoting kakoune -to-shell-script %opt{pillion_say} -- act '' %val{client} %arg{1} \
             %reg{i} %arg{2} %val{bufname} %val{cursor_line} end
     }
 }
@@ -766,7 +796,6 @@ define-command -hidden pillion-take-row -params 1 %{
 }
 complete-command -menu pillion-keep shell-script-candidates %{ echo -file }
 complete-command -menu pillion-take-back shell-script-candidates %{ echo -file }
-# Each message is a file of its own.
 define-command -hidden pillion-take-out -params 2 %{
     pillion-must-run
     pillion-must-be-typed
@@ -779,12 +808,15 @@ define-command -hidden pillion-take-out-of-row -params 2 %{
 # What is done, what was typed, and the line of the list.
 define-command -hidden pillion-take-out-here -params 2..3 %{
     set-option -add global pillion_taken 1
-    evaluate-commands -no-hooks -draft %{
-        execute-keys '%'
-        echo -to-file "%opt{pillion_dir}/in/text-out-%opt{pillion_taken}" -- %val{selection}
+    evaluate-commands -save-regs 's' %{
+        set-register s %val{selection_desc}
+        evaluate-commands -no-hooks -draft %{
+            execute-keys '%'
+            echo -quoting kakoune -to-shell-script %opt{pillion_say} -- "out-%opt{pillion_taken}" %val{selection} \
+                %arg{1} %val{client} %val{buffile} %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %reg{s} \
+                %arg{2} %arg{3} end
+        }
     }
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/out-%opt{pillion_taken}" -- %arg{1} %val{client} %val{buffile} \
-        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %val{selection_desc} %arg{2} %arg{3} end
 }
 define-command pillion-undo -params ..1 -docstring '
 pillion-undo [<change>]: undo what was kept or taken back, that of the change or the last' %{

@@ -128,7 +128,7 @@ impl Asker {
 
     /// A view, with the editor that it says it belongs to.
     pub(crate) fn with_editor(mut self, pid: u32) -> Self {
-        let may_be_its = !self.lineage.is_below(pid) && attended::listens(pid);
+        let may_be_its = !self.lineage.is_below(pid) && !attended::listening(pid).is_empty();
         self.above = match may_be_its {
             true => Lineage::of(pid),
             false => Lineage::default(),

@@ -39,6 +39,7 @@ use crate::disk::{self, Done, Job};
 use crate::files::Files;
 use crate::inbox::{self, Received, What};
 use crate::offer::Offer;
+use crate::said::{self, Server};
 use crate::script::Settled;
 use crate::session::Session;
 use crate::view::View;
@@ -128,10 +129,18 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let environment = Environment::current();
     let files = Files::new(&environment).context("cannot make a private folder")?;
     let (sender, messages) = unbounded();
-    inbox::start(files.inbox(), sender).context("cannot watch a private folder")?;
+    inbox::start(files.inbox().path().to_owned(), sender.clone())
+        .context("cannot watch a private folder")?;
     let done = unbounded();
     let session = Session::new(&options.session, done.0.clone());
     let session = session.context("cannot start a thread")?;
+    let server = Server::of(options.server);
+    if !server.is_known() {
+        // It goes on as another process since: that one starts another companion.
+        session.run("pillion-enable".to_owned());
+        return Ok(());
+    }
+    said::start(files.inbox(), server, sender)?;
     let home = environment.home();
     let workspace = Workspace {
         folders: vec![environment.current_dir().to_owned()],
@@ -155,7 +164,8 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         started => started.context("cannot start the companion")?,
     };
     let port = companion.port();
-    session.run(script::begin(files.path(), port));
+    let program = std::env::current_exe().context("cannot find this program")?;
+    session.run(script::begin(files.path(), &program, port));
     let worker = disk::start(files, done.0.clone()).context("cannot start a thread")?;
     let mut bridge = Bridge {
         options,
@@ -287,6 +297,10 @@ impl Bridge {
     fn received(&mut self, Received { what, at }: Received) {
         match what {
             What::Report(report) => self.reported(*report),
+            What::Here(pid, session) => {
+                self.session.rename(&session);
+                self.clients.come(pid);
+            }
             What::Loaded(key, loaded) => self.loaded(key, loaded),
             What::Later(key) => self.later(key),
             What::Former(key, text) => self.former(key, &text),
@@ -368,11 +382,14 @@ impl Bridge {
     }
 
     fn reported(&mut self, report: Report) {
-        self.session.rename(&report.session);
+        // Anybody can write a report.
+        if !self.clients.is_there(report.pid) {
+            return;
+        }
         self.offer.idle(Instant::now());
         self.clear_left(DiffId(report.view));
         // The pane for proposals is not where the person works.
-        if !report.review.is_empty() || self.clients.is_late(&report) {
+        if !report.review.is_empty() {
             return;
         }
         if let Some(files) = self.context.update(&report, now_ms()) {

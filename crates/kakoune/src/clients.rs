@@ -4,7 +4,7 @@
 //! Clients are known by their processes, because their names change. Agents find the session through the terminal
 //! of the client that was used first; when that client is gone, another one is published.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use pillion_system::process;
 
@@ -15,9 +15,8 @@ use crate::context::Report;
 pub struct Clients {
     /// The last report of each; the newest at the end.
     reports: Vec<Report>,
-    /// The processes of those that are gone, each with when it had started. Kakoune may write a report of a client after
-    /// it closed it.
-    gone: HashMap<u32, Option<u64>>,
+    /// The processes of all that are there, as Kakoune has said.
+    there: HashSet<u32>,
     pub server: u32,
     /// The process by whose terminal agents find the editor.
     pub editor: u32,
@@ -33,30 +32,31 @@ impl Clients {
         };
         Self {
             reports: Vec::new(),
-            gone: HashMap::new(),
+            there: HashSet::new(),
             server,
             editor,
         }
     }
 
+    /// The client of this process is there.
+    pub fn come(&mut self, pid: u32) {
+        self.there.insert(pid);
+    }
+
+    /// Returns false of one that is gone, too: Kakoune may write a report of a client after it closed it.
+    pub fn is_there(&self, pid: u32) -> bool {
+        self.there.contains(&pid)
+    }
+
     pub fn reported(&mut self, report: Report) {
         self.forget(report.pid);
-        self.gone.remove(&report.pid);
         self.reports.push(report);
     }
 
     /// The client of this process is gone.
     pub fn closed(&mut self, pid: u32) {
         self.forget(pid);
-        self.gone.insert(pid, process::started_at(pid));
-    }
-
-    /// Returns true if a report is of a client that is gone, and not of another one whose process has the same
-    /// number.
-    pub fn is_late(&self, report: &Report) -> bool {
-        let now = process::started_at(report.pid);
-        let before = self.gone.get(&report.pid);
-        before.is_some_and(|before| now.is_none() || now == *before)
+        self.there.remove(&pid);
     }
 
     fn forget(&mut self, pid: u32) {
@@ -85,45 +85,5 @@ impl Clients {
             self.editor = newest;
             newest
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn report(client: &str, pid: u32) -> Report {
-        let text = format!(
-            "'s' '{client}' '{pid}' '' '/w/a' '0' '1.1,1.1' 'a' 'a' 'a' '80' '' '' '/w' '/w/a' 'end'"
-        );
-        Report::read(&text).expect("it is whole")
-    }
-
-    #[test]
-    fn a_report_that_comes_after_the_end_is_late() {
-        let pid = std::process::id();
-        let mut clients = Clients::of(pid);
-        let first = report("client0", pid);
-        assert!(!clients.is_late(&first));
-        clients.reported(first.clone());
-        clients.closed(pid);
-        assert!(clients.is_late(&first), "its process is still there");
-        clients.gone.insert(pid, Some(0));
-        assert!(!clients.is_late(&first), "another process has its number");
-        clients.reported(first);
-        assert_eq!(clients.name(), "client0");
-    }
-
-    #[test]
-    fn a_report_of_a_process_that_ended_with_its_client_is_late() {
-        // Larger than any process id.
-        let gone = u32::MAX >> 1;
-        let mut clients = Clients::of(std::process::id());
-        clients.reported(report("client1", std::process::id()));
-        let late = report("client0", gone);
-        assert!(!clients.is_late(&late), "it is not known to be gone");
-        clients.closed(gone);
-        assert!(clients.is_late(&late));
-        assert_eq!(clients.name(), "client1");
     }
 }

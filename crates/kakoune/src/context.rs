@@ -40,11 +40,13 @@ pub struct Report {
 impl Report {
     /// Reads it; nothing if it is not whole.
     pub fn read(text: &str) -> Option<Self> {
-        let mut words = quote::words(text)?;
-        if words.pop()? != "end" {
+        let mut words = quote::words(text.as_bytes())?;
+        if words.pop()? != b"end" {
             return None;
         }
-        let mut words = words.into_iter();
+        // They are of a text.
+        let words = words.into_iter().map(String::from_utf8);
+        let mut words = words.filter_map(Result::ok);
         Some(Self {
             session: words.next()?,
             client: words.next()?,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::private_file::Folder;
-use pillion_discovery::process_dir::ProcessDir;
+use pillion_discovery::process_dir::{Place, ProcessDir};
 use pillion_discovery::{Environment, FileError};
 use pillion_view::{Diff, DiffId, ProposalKey, Proposed};
 
@@ -11,7 +11,8 @@ use crate::removed::Removed;
 
 const NAME: &str = "kakoune";
 
-const INBOX: &str = "in";
+/// The folder for what Kakoune says.
+pub const INBOX: &str = "in";
 
 /// The number of texts out of which something was taken that are there at a time: Kakoune reads one a little later than it
 /// is written.
@@ -22,6 +23,7 @@ const MAX_TAKEN: u64 = 16;
 pub struct Files {
     _dir: ProcessDir,
     path: PathBuf,
+    inbox: Folder,
     out: Folder,
 }
 
@@ -34,11 +36,13 @@ impl Files {
     /// Makes it where it can be made, and takes away what dead processes left.
     pub fn new(environment: &Environment) -> Result<Self, FileError> {
         let dir = ProcessDir::new(environment, NAME);
-        let out = dir.put(|place| place.create(INBOX).and_then(|_| place.create("out")))?;
+        let both = |place: &Place| Ok((place.create(INBOX)?, place.create("out")?));
+        let (inbox, out) = dir.put(both)?;
         let path = out.path().parent().unwrap_or(out.path()).to_owned();
         Ok(Self {
             _dir: dir,
             path,
+            inbox,
             out,
         })
     }
@@ -47,8 +51,8 @@ impl Files {
         &self.path
     }
 
-    pub fn inbox(&self) -> PathBuf {
-        self.path.join(INBOX)
+    pub fn inbox(&self) -> &Folder {
+        &self.inbox
     }
 
     /// Writes down what Kakoune is to show of a proposal. The file with the text.

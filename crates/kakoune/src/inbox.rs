@@ -1,12 +1,11 @@
-//! Messages from Kakoune: small files in a private folder, which cost it no shell and never block it.
-//! They are noticed, read and removed here, on a thread of its own.
+//! Messages from Kakoune. What its clients show lies in small files in a private folder, which cost it no shell and never block
+//! it: they are noticed and read here, on a thread of its own. Anybody can write files: everything else is `said`.
 
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use std::vec;
 
 use crossbeam_channel::Sender;
 use pillion_protocol::verdict::Lines;
@@ -28,7 +27,7 @@ const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
 };
 
 /// Nobody writes more.
-const MAX_FILE: u64 = 600 << 20;
+const MAX_FILE: u64 = 1 << 20;
 
 /// The buffer of the list of changes.
 const LIST: &str = "*pillion-changes*";
@@ -36,18 +35,6 @@ const LIST: &str = "*pillion-changes*";
 /// The prefix of the name of the file with the newest report of a client; it ends with the client's process id. The file
 /// is overwritten, and removed when the client is gone.
 const CONTEXT: &str = "context";
-
-/// A file whose name begins so belongs to another one, which is written after it.
-const TEXT: &str = "text-";
-
-/// The prefixes of the names of messages, in the order in which Kakoune writes them. It decides between messages with the
-/// same time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 31] = [
-    "synced", CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked",
-    "drawn", "saw", "draft", "focused", "asked", "untyped", "note", "accept", "reject", "next",
-    "bring", "merge", "out", "taken", "untaken", "given", "left", "removed", "told", "closed",
-    "act", "row",
-];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
 type Reports = HashMap<String, (SystemTime, String)>;
@@ -64,6 +51,8 @@ pub struct Received {
 #[derive(Debug, PartialEq, Eq)]
 pub enum What {
     Report(Box<Report>),
+    /// The client of this process is there, 0 for none, in the session of this name.
+    Here(u32, String),
     /// A proposal was loaded, and this is how its buffer holds it; or why it was not.
     Loaded(ProposalKey, Result<Vec<u8>, String>),
     /// A proposal is not loaded yet, because the person is busy in the former one.
@@ -157,7 +146,7 @@ pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
     })
 }
 
-/// Reads the messages that are there and whole, in the order in which they were written.
+/// Reads the reports that are there, whole and new, in the order in which they were written.
 fn read_all(folder: &Path, reports: &mut Reports) -> Vec<Received> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
@@ -167,51 +156,28 @@ fn read_all(folder: &Path, reports: &mut Reports) -> Vec<Received> {
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let at = entry.metadata().ok()?.modified().ok()?;
-            (!name.starts_with(TEXT)).then_some((at, name))
+            name.starts_with(CONTEXT).then_some((at, name))
         })
         .collect();
-    found.sort_by_cached_key(|(at, name)| (*at, rank(name), count(name)));
+    found.sort();
+    reports.retain(|name, _| found.iter().any(|(_, it)| it == name));
     let read = found.into_iter().filter_map(|(at, name)| {
-        let path = folder.join(&name);
-        let text = String::from_utf8_lossy(&read(&path)?).into_owned();
-        if name.starts_with(CONTEXT) {
-            let report = Report::read(&text)?;
-            let read = (at, text);
-            if reports.get(&name) == Some(&read) {
-                return None;
-            }
-            reports.insert(name, read);
-            let what = What::Report(Box::new(report));
-            return Some(Received { what, at });
+        let text = String::from_utf8_lossy(&read(&folder.join(&name))?).into_owned();
+        let report = Report::read(&text)?;
+        let read = (at, text);
+        if reports.get(&name) == Some(&read) {
+            return None;
         }
-        let mut words = quote::words(&text)?;
-        // Until it is whole.
-        (words.pop()? == "end").then_some(())?;
-        let belongs = folder.join(format!("{TEXT}{name}"));
-        let what = understand(&name, words, || read(&belongs).unwrap_or_default());
-        for path in [&path, &belongs] {
-            let _ = fs::remove_file(path);
-        }
-        if let Some(What::ClientClosed(pid, _)) = what {
-            let report = format!("{CONTEXT}-{pid}");
-            let _ = fs::remove_file(folder.join(&report));
-            reports.remove(&report);
-        }
-        Some(Received { what: what?, at })
+        reports.insert(name, read);
+        let what = What::Report(Box::new(report));
+        Some(Received { what, at })
     });
     read.collect()
 }
 
-/// The place of a name in [`ORDER`].
-fn rank(name: &str) -> usize {
-    let (begin, _) = name.split_once('-').unwrap_or((name, ""));
-    let place = ORDER.iter().position(|known| *known == begin);
-    place.unwrap_or(ORDER.len())
-}
-
-/// The number at the end of a name, which counts up where messages of one kind follow each other.
-fn count(name: &str) -> Option<u64> {
-    name.rsplit_once('-')?.1.parse().ok()
+/// Removes what the client of this process has reported: it is gone.
+pub fn forget(folder: &Path, pid: u32) {
+    let _ = fs::remove_file(folder.join(format!("{CONTEXT}-{pid}")));
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
@@ -220,12 +186,16 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     fs::read(path).ok()
 }
 
-/// The message in a file of this name, with these words in it.
-fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) -> Option<What> {
-    let mut words = words.into_iter();
+/// Reads a message: what it is, a text, words and an end.
+pub fn understand(message: &[u8]) -> Option<What> {
+    let mut words = quote::words(message)?.into_iter();
+    (words.next_back()? == b"end").then_some(())?;
+    let lossy = |word: Vec<u8>| String::from_utf8_lossy(&word).into_owned();
+    let (name, text) = (lossy(words.next()?), words.next()?);
+    let mut words = words.map(lossy);
     let mut parts = name.split('-');
     let what = parts.next()?;
-    let number = parts.next().and_then(|part| part.parse().ok());
+    let number: Option<u64> = parts.next().and_then(|part| part.parse().ok());
     let revision = parts.next().and_then(|part| part.parse().ok());
     let diff = number.map(DiffId);
     let proposal = || {
@@ -234,6 +204,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
     };
     Some(match what {
         "end" => What::End,
+        "here" => What::Here(u32::try_from(number?).ok()?, words.next()?),
         "closed" => What::ClientClosed(u32::try_from(number?).ok()?, words.next()?),
         "synced" => {
             let (path, what) = (words.next()?.into(), words.next()?);
@@ -241,7 +212,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
             What::Synced(path, what == "saved" && has_client)
         }
         "server" => What::Server(words.next()?.parse().ok()?),
-        "loaded" => What::Loaded(proposal()?, Ok(text())),
+        "loaded" => What::Loaded(proposal()?, Ok(text)),
         "failed" => What::Loaded(proposal()?, Err(words.next()?)),
         "drawn" => What::Drawn(proposal()?, words.next()?),
         "saw" => What::Saw(proposal()?, Box::new(Window::read(words)?)),
@@ -249,12 +220,12 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "focused" => What::Focused(diff?),
         "asked" => What::Asked(diff?),
         // A buffer is never without a newline: this one was not read, and says nothing of what was kept before.
-        "draft" => What::Draft(proposal()?, Some(text()).filter(|it| !it.is_empty())?),
+        "draft" => What::Draft(proposal()?, Some(text).filter(|it| !it.is_empty())?),
         "bring" => What::BringBack(proposal()?, words.next()?),
-        "merge" => What::Merge(proposal()?, text(), words.next()?),
+        "merge" => What::Merge(proposal()?, text, words.next()?),
         "out" => {
             let is_kept = words.next()? == "keep";
-            let taking = Box::new(taking(number?, &mut words, &text())?);
+            let taking = Box::new(taking(number?, &mut words, &text)?);
             match is_kept {
                 true => What::Act(taking.client.clone(), Box::new(taking.keep()), None),
                 false => What::TakeOut(taking, words.next().and_then(|it| it.parse().ok())),
@@ -272,28 +243,25 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "untaken" => What::NotTakenOut(number?),
         "next" => What::Next(proposal()?, words.next()?),
         "later" => What::Later(proposal()?),
-        "former" => What::Former(proposal()?, text()),
-        "accept" => What::Accepted(proposal()?, text(), Said::read(words)?),
-        "reject" => What::Rejected(proposal()?, text(), Said::read(words)?),
+        "former" => What::Former(proposal()?, text),
+        "accept" => What::Accepted(proposal()?, text, Said::read(words)?),
+        "reject" => What::Rejected(proposal()?, text, Said::read(words)?),
         "note" => {
             let (client, text, selection) = (words.next()?, words.next()?, words.next()?);
             let said = Said::read([client, text].into_iter().chain(words))?;
             What::Noted(proposal()?, said, selection)
         }
-        "removed" => What::Removed(proposal()?, text()),
-        "given" => {
-            let (id, revision) = (diff?, words.next()?.parse().ok()?);
-            What::Given(ProposalKey { id, revision }, text())
-        }
-        "left" => What::Left(diff?, text()),
-        "told" => What::Told(proposal()?, text()),
+        "removed" => What::Removed(proposal()?, text),
+        "given" => What::Given(proposal()?, text),
+        "left" => What::Left(diff?, text),
+        "told" => What::Told(proposal()?, text),
         "untyped" => What::Untyped(diff?, words.next()?),
         _ => return None,
     })
 }
 
 /// The request to take something back, of a buffer that holds `held`.
-fn taking(number: u64, words: &mut vec::IntoIter<String>, held: &[u8]) -> Option<Taking> {
+fn taking(number: u64, words: &mut impl Iterator<Item = String>, held: &[u8]) -> Option<Taking> {
     let mut next = || words.next();
     let (client, path, is_modified) = (next()?, next()?, next()? == "true");
     let timestamp = next()?.parse().ok()?;
@@ -325,7 +293,7 @@ fn taking(number: u64, words: &mut vec::IntoIter<String>, held: &[u8]) -> Option
 
 /// A decision about what was typed, or about the line in the list, which is empty where there is none and else names the line of a
 /// file and a change: `4: 7.2`; and where in the list that is. What was done last has left the list: undoing is about no line.
-fn act(mut words: vec::IntoIter<String>) -> Option<(ChangesAct, Option<u32>)> {
+fn act(mut words: impl Iterator<Item = String>) -> Option<(ChangesAct, Option<u32>)> {
     let (command, listed, typed) = (words.next()?, words.next()?, words.next()?);
     if command == "undo" {
         let named = Some(typed.trim().to_owned()).filter(|it| !it.is_empty());
@@ -431,8 +399,9 @@ mod tests {
     }
 
     fn understood(name: &str, words: &[&str]) -> Option<What> {
-        let words = words.iter().map(|word| (*word).to_owned()).collect();
-        understand(name, words, || b"text".to_vec())
+        let all = [&[name, "text"], words, &["end"]].concat();
+        let all: Vec<_> = all.into_iter().map(quote::word).collect();
+        understand(all.join(" ").as_bytes())
     }
 
     /// The words of a person who takes back what an agent has written in a buffer.
@@ -468,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files_say_what_happened() {
+    fn names_say_what_happened() {
         let text = || b"text".to_vec();
         for (name, words, what) in [
             (
@@ -506,17 +475,17 @@ mod tests {
                 ),
             ),
             (
-                "act-3",
+                "act",
                 &["client0", "undo", "7.2", ""],
                 What::Act("client0".to_owned(), Box::new(ChangesAct::Undo(None)), None),
             ),
-            ("draft-3-2-41", &["client0", ""], What::Draft(KEY, text())),
+            ("draft-3-2", &["client0", ""], What::Draft(KEY, text())),
             (
                 "bring-3-2",
                 &["client1"],
                 What::BringBack(KEY, "client1".to_owned()),
             ),
-            ("given-3", &["2"], What::Given(KEY, text())),
+            ("given-3-2", &[""], What::Given(KEY, text())),
             ("drawn-3-2", &["9-3"], What::Drawn(KEY, "9-3".to_owned())),
             (
                 "failed-3-2",
@@ -547,7 +516,7 @@ mod tests {
             ("", "/a", None),
         ] {
             let words = ["client0", "keep", "7: 1.2", typed, buffer, "4"];
-            let act = understood("act-3", &words);
+            let act = understood("act", &words);
             let Some(What::Act(_, act, meant)) = act else {
                 panic!("{typed} is not read");
             };
@@ -576,33 +545,6 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_the_same_time_come_as_kakoune_writes_them() {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in [
-            ("closed-7", "'' 'end'"),
-            ("context-7", &report(7)),
-            ("drawn-3-2", "'' 'end'"),
-            ("end", "'end'"),
-            ("loaded-3-2", "'end'"),
-        ] {
-            let path = folder.path().join(name);
-            fs::write(&path, text).unwrap();
-            let file = fs::File::options().write(true).open(path).unwrap();
-            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        }
-        let messages = read_whats(folder.path(), &mut Reports::new());
-        assert!(matches!(messages[0], What::Report(_)), "{messages:?}");
-        let rest = [
-            What::Loaded(KEY, Ok(Vec::new())),
-            What::Drawn(KEY, String::new()),
-            What::ClientClosed(7, String::new()),
-            What::End,
-        ];
-        assert_eq!(messages[1..], rest);
-        assert!(fs::read_dir(&folder).unwrap().next().is_none());
-    }
-
-    #[test]
     fn no_client_hides_what_another_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut reports = Reports::new();
@@ -627,7 +569,7 @@ mod tests {
         assert_eq!(read(), [0; 0], "both are known");
         write(8, 3);
         assert_eq!(read(), [8], "the person is back there");
-        fs::write(folder.path().join("closed-7"), "'' 'end'").unwrap();
+        forget(folder.path(), 7);
         read();
         // Another client has the number of one that is gone.
         write(7, 2);
@@ -635,36 +577,19 @@ mod tests {
     }
 
     #[test]
-    fn each_draft_counts_and_the_last_one_last() {
+    fn nothing_else_in_the_folder_is_read_and_nothing_that_is_not_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let at = SystemTime::UNIX_EPOCH;
-        for (count, text) in [(10, "c"), (9, "b"), (101, ""), (8, "a"), (100, "d")] {
-            let name = format!("draft-3-2-{count}");
-            fs::write(folder.path().join(format!("text-{name}")), text).unwrap();
-            let path = folder.path().join(name);
-            fs::write(&path, "'client0' '' 'end'").unwrap();
-            let file = fs::File::options().write(true).open(path).unwrap();
-            file.set_modified(at).unwrap();
+        let whole = ["'accept-3-2'", "'mine'", "'client0'", "''", "'end'"].join(" ");
+        let texts = ["accept-3-2", "text-accept-3-2", "context-7"].map(|it| (it, &*whole));
+        for (name, text) in texts.into_iter().chain([("context-8", "")]) {
+            fs::write(folder.path().join(name), text).unwrap();
         }
-        // Its text is gone.
-        fs::write(folder.path().join("draft-3-2-102"), "'client0' '' 'end'").unwrap();
-        let drafts = read_whats(folder.path(), &mut Reports::new());
-        let expected = ["a", "b", "c", "d"].map(|text| What::Draft(KEY, text.into()));
-        assert_eq!(drafts, expected);
-    }
-
-    #[test]
-    fn a_file_that_is_not_whole_waits() {
-        let folder = tempfile::tempdir().unwrap();
-        let folder = folder.path();
-        let mut reports = Reports::new();
-        fs::write(folder.join("text-accept-3-2"), "mine").unwrap();
-        fs::write(folder.join("accept-3-2"), "").unwrap();
-        assert!(read_all(folder, &mut reports).is_empty());
-        fs::write(folder.join("accept-3-2"), "'client0' '' 'end'").unwrap();
-        let messages = read_whats(folder, &mut reports);
+        std::os::unix::fs::symlink("/", folder.path().join("context-9")).unwrap();
+        assert_eq!(read_whats(folder.path(), &mut Reports::new()), []);
         let accepted = What::Accepted(KEY, b"mine".to_vec(), said("client0"));
-        assert_eq!(messages, [accepted]);
-        assert!(fs::read_dir(folder).unwrap().next().is_none());
+        assert_eq!(understand(whole.as_bytes()), Some(accepted));
+        for end in 0..whole.len() {
+            assert_eq!(understand(&whole.as_bytes()[..end]), None, "{end}");
+        }
     }
 }

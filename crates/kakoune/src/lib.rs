@@ -1,7 +1,7 @@
 //! `pillion kakoune`: a companion beside a Kakoune session, which has neither channels nor a language-server client.
 //!
-//! `editors/kakoune/pillion.kak` starts it. Kakoune sends messages by writing files into a private folder
-//! (`inbox`), and receives them through `kak -p` (`session`, `script`). One thread owns everything else (`bridge`): the
+//! `editors/kakoune/pillion.kak` starts it. Kakoune reports by writing files into a private folder (`inbox`), says the rest by a
+//! process (`said`), and receives messages through `kak -p` (`session`, `script`). One thread owns everything else (`bridge`): the
 //! proposals in Kakoune's buffers (`view`), and what is sent to agents about its files (`context`). It never waits for
 //! a disk (`disk`).
 
@@ -16,6 +16,7 @@ mod notes;
 mod offer;
 mod quote;
 mod removed;
+mod said;
 mod script;
 mod seen;
 mod session;
@@ -24,6 +25,7 @@ mod view;
 
 pub use bridge::run;
 use pillion_view::StartOwn;
+pub use said::say;
 
 /// The options for serving the session.
 #[derive(Debug, Clone)]

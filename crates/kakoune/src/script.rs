@@ -39,22 +39,23 @@ const FILE_TIME_STEP: Duration = Duration::from_millis(10);
 /// The client that shows proposals beside the person's own.
 pub const REVIEW_CLIENT: &str = "pillion";
 
-/// Tells the session what it is to know first: where to write, which port agents connect to, and which agents there are.
+/// Tells the session what it is to know first: where to write, with which program to say the rest, which port agents connect to, and which agents there are.
 /// Buffers that an earlier companion left are the person's now. One that has started beside this one ends: `pillion-enable`
 /// was given twice.
-pub fn begin(folder: &Path, port: u16) -> String {
-    let folder = word(&folder.to_string_lossy());
+pub fn begin(folder: &Path, program: &Path, port: u16) -> String {
+    let [folder, program] = [folder, program].map(|it| word(&it.to_string_lossy()));
     let agents = Dialect::ALL.map(Dialect::name).join(" ");
     let choices = ReviewChoice::ALL.map(ReviewChoice::name).join(" ");
     format!(
         "pillion-say end
          set-option global pillion_dir {folder}
+         set-option global pillion_program {program}
          set-option global pillion_port {port}
          set-option global pillion_agents {agents}
          set-option global pillion_choices {choices}
          pillion-aside nop
          evaluate-commands -buffer * pillion-orphan
-         pillion-everywhere pillion-report"
+         pillion-everywhere pillion-begin"
     )
 }
 
@@ -65,7 +66,7 @@ pub fn port(port: u16) -> String {
 
 /// Has the session report which process its server is.
 pub fn ask_server() -> String {
-    "pillion-say-word server %sh{ echo \"$PPID\" }".to_owned()
+    "pillion-say server %sh{ echo \"$PPID\" }".to_owned()
 }
 
 /// Puts a proposal into its buffer, from this file, and has the buffer's text written back.
@@ -85,19 +86,18 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
              pillion-text \"former-%opt{{pillion_id}}-%opt{{pillion_revision}}\"
          }}
          {fill}
-         execute-keys '%'
-         echo -to-file \"%opt{{pillion_dir}}/in/text-loaded-{id}-{revision}\" -- %val{{selection}}
          pillion-adopt {id} {revision} {first} {title}
          set-option buffer pillion_changes %val{{timestamp}} {marks}
          set-option buffer pillion_places %val{{timestamp}} {places}
-         set-option buffer pillion_notes %val{{timestamp}}",
+         set-option buffer pillion_notes %val{{timestamp}}
+         pillion-text loaded-{id}-{revision}",
         places = places.join(" "),
         buffer = word(&view.buffer()),
         title = word(&pillion_text::visible::one_line(&title)),
         marks = marks.join(" "),
     );
-    let shown = format!("pillion-say loaded-{id}-{revision}\npillion-everywhere pillion-redraw");
-    let failed = format!("pillion-say-word failed-{id}-{revision} %val{{error}}");
+    let shown = "pillion-everywhere pillion-redraw";
+    let failed = format!("pillion-say failed-{id}-{revision} %val{{error}}");
     let load = format!(
         "try {} catch {}",
         word(&format!("pillion-aside {}\n{shown}", word(&script))),
@@ -275,14 +275,12 @@ pub fn close(view: &View, next: Option<&View>, how: &Settled) -> String {
     let (id, buffer) = (view.diff.id, word(&view.buffer()));
     let script = format!(
         "buffer {buffer}
-         execute-keys '%'
-         echo -to-file \"%opt{{pillion_dir}}/in/text-given-{id}\" -- %val{{selection}}
-         pillion-say-word given-{id} %opt{{pillion_revision}}"
+         pillion-text \"given-{id}-%opt{{pillion_revision}}\""
     );
     format!(
         "try {} catch {}\n{}",
         word(&format!("pillion-aside {}", word(&script))),
-        word(&format!("pillion-say-word given-{id} 0")),
+        word(&format!("pillion-say given-{id}-0")),
         match how {
             Settled::Elsewhere => clear_from(view, None, "pillion-linger", SETTLED),
             _ => clear(view, next, how),

@@ -3,7 +3,7 @@
 //! has opened that terminal, as those of tmux and GNU screen do. And who else is attached to an editor. Known on Linux only.
 
 #[cfg(target_os = "linux")]
-pub use linux::{attached, clients, displays, has_opened, is_window_of, listens};
+pub use linux::{attached, clients, displays, has_opened, holds, is_window_of, listening};
 
 /// Nothing is known of displays.
 #[cfg(not(target_os = "linux"))]
@@ -31,8 +31,14 @@ pub fn clients(_pid: u32, _likely: &[u32]) -> Vec<u32> {
 
 /// Nothing is known of sockets.
 #[cfg(not(target_os = "linux"))]
-pub fn listens(_pid: u32) -> bool {
-    true
+pub fn listening(_pid: u32) -> Vec<u64> {
+    Vec::new()
+}
+
+/// Nothing is known of sockets.
+#[cfg(not(target_os = "linux"))]
+pub fn holds(_pid: u32, _wanted: &[u64]) -> bool {
+    false
 }
 
 /// Nothing is known of programs.
@@ -300,12 +306,18 @@ mod linux {
         found
     }
 
-    /// Returns true if others can connect to a socket with a name of this process, as to a session of Kakoune.
-    pub fn listens(pid: u32) -> bool {
+    /// The sockets with a name of this process to which others can connect, as to a session of Kakoune.
+    pub fn listening(pid: u32) -> Vec<u64> {
         let table = sockets_of_this_network().unwrap_or_default();
         let is_one = |it: &Socket| it.name.is_some() && it.peer.is_none();
-        let all = sockets(pid).into_iter();
-        all.filter_map(|it| table.get(&it)).any(is_one)
+        let mut all = sockets(pid);
+        all.retain(|it| table.get(it).is_some_and(is_one));
+        all
+    }
+
+    /// Returns true if this process has one of these sockets.
+    pub fn holds(pid: u32, wanted: &[u64]) -> bool {
+        sockets(pid).iter().any(|it| wanted.contains(it))
     }
 
     /// Returns true if what is connected to an editor may be a window of it, as far as their programs tell: the same program, such as

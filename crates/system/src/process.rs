@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 #[path = "process/linux.rs"]
@@ -190,6 +190,12 @@ pub fn account_home() -> Option<OsString> {
 /// after the id was given to another. None if there is no such process.
 pub fn started_at(pid: u32) -> Option<u64> {
     system::started_at(pid)
+}
+
+/// The time since a process started, as precisely as the system tells. None if there is no such process.
+pub fn age(pid: u32) -> Option<Duration> {
+    let started = started_at(pid)?;
+    Some(system::length(now().saturating_sub(started)))
 }
 
 /// The present time in the unit of [`started_at`].

@@ -1,5 +1,7 @@
 //! `pillion kakoune`.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
 use pillion_companion::start_own;
 use pillion_kakoune::Options;
@@ -10,22 +12,29 @@ use pillion_kakoune::Options;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The name of the session
-    #[arg(long, value_name = "NAME")]
-    session: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "say")]
+    session: Option<String>,
 
     /// The process of the session's server
-    #[arg(long, value_name = "PID")]
-    server: u32,
+    #[arg(long, value_name = "PID", required_unless_present = "say")]
+    server: Option<u32>,
 
     /// Show proposals in the session's own clients, even in tmux
     #[arg(long)]
     no_split: bool,
+
+    /// Hand the input, as from Kakoune, to the one that serves the session and has this folder
+    #[arg(long, value_name = "FOLDER", exclusive = true, hide = true)]
+    say: Option<PathBuf>,
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
+    if let Some(folder) = args.say {
+        return pillion_kakoune::say(&folder);
+    }
     let options = Options {
-        session: args.session,
-        server: args.server,
+        session: args.session.unwrap_or_default(),
+        server: args.server.unwrap_or_default(),
         may_split: !args.no_split,
         start_own,
     };

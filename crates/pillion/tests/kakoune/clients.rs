@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -200,6 +201,35 @@ fn a_client_that_another_program_starts_decides_nothing(version: KakouneVersion)
     drop(others);
     world.look();
     world.kakoune.input(":pillion-accept<ret>");
+    let expected = Update::accepted(path.display().to_string(), "two\n");
+    assert_eq!(gemini.outcome(), expected);
+}
+
+/// The companion that starts again knows only the server that has started it.
+#[each_kakoune]
+fn where_the_first_client_has_gone_a_companion_that_is_killed_comes_back(version: KakouneVersion) {
+    let files = [("a.txt", "one\n")];
+    let world = World::with(version, Home::new(), &files, KakouneSetup::from_a_shell);
+    let second = client(&world);
+    world.kakoune.pane().type_text(":q\r");
+    wait_published(&world, second.pid());
+    let folder = || world.kakoune.list_in("client1", "%opt{pillion_dir}");
+    let before = folder().unwrap();
+    let companion = Path::new(&before[0]).file_name().unwrap();
+    let kill = Command::new("kill").arg("-KILL").arg(companion).status();
+    assert!(kill.unwrap().success());
+    wait(&world, "another companion", || {
+        folder().is_some_and(|it| it != before)
+    });
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    gemini.propose(&path, "two\n");
+    wait(&world, "a proposal that may be accepted", || {
+        let ready = "%opt{pillion_ready} %opt{readonly}";
+        let ready = world.kakoune.list_in("client1", ready);
+        ready.is_some_and(|ready| may_accept(&ready))
+    });
+    second.type_text(":w\r");
     let expected = Update::accepted(path.display().to_string(), "two\n");
     assert_eq!(gemini.outcome(), expected);
 }

@@ -1,5 +1,7 @@
 //! The actions that decide nothing, although they look like a person's command.
 
+use std::fs;
+
 use pillion_testkit::client::Update;
 use pillion_testkit::{KakouneVersion, SOON, each_kakoune};
 
@@ -100,7 +102,7 @@ fn what_is_typed_twice_does_nothing_in_the_buffer_below(version: KakouneVersion)
         kakoune.input(":nop<ret>");
         kakoune.pane().wait_gone(said, SOON);
     }
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\n");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\n");
 }
 
 /// Nobody has decided about it elsewhere.
@@ -253,8 +255,8 @@ fn deleting_the_buffer_rejects_and_keeps_the_edits(version: KakouneVersion) {
     };
     assert_eq!(gemini.outcome(), expected);
     world.kakoune.wait_debug("your edits are kept in");
-    let kept = std::fs::read_dir(world.home.tmp()).unwrap().flatten();
-    let kept = kept.filter_map(|entry| std::fs::read_to_string(entry.path().join("a.txt")).ok());
+    let kept = fs::read_dir(world.home.tmp()).unwrap().flatten();
+    let kept = kept.filter_map(|entry| fs::read_to_string(entry.path().join("a.txt")).ok());
     assert_eq!(kept.collect::<Vec<_>>(), ["two\r\nmine\r\n"]);
     world.kakoune.wait_value("%val{bufname}", "a.txt");
     world.kakoune.assert_no_errors();
@@ -308,7 +310,7 @@ fn a_reload_keeps_the_place_in_the_text(version: KakouneVersion) {
     world.kakoune.input(":w<ret>");
     gemini.outcome();
     world.kakoune.wait_value("%opt{autoreload}", "no");
-    std::fs::write(&path, &after).unwrap();
+    fs::write(&path, &after).unwrap();
     world.kakoune.wait_value("%opt{autoreload}", "ask");
     world.kakoune.wait_value("%val{bufname}", "a.txt");
     world
@@ -337,7 +339,7 @@ fn a_file_that_an_agent_wrote_is_reloaded_without_a_question(version: KakouneVer
     world.kakoune.input(":w<ret>");
     gemini.outcome();
     world.kakoune.wait_value("%opt{autoreload}", "no");
-    std::fs::write(&path, "two\n").unwrap();
+    fs::write(&path, "two\n").unwrap();
     world.kakoune.wait_value("%opt{autoreload}", "ask");
     world
         .kakoune
@@ -350,4 +352,45 @@ fn a_file_that_an_agent_wrote_is_reloaded_without_a_question(version: KakouneVer
         world.kakoune.describe()
     );
     world.kakoune.assert_no_errors();
+}
+
+/// As everywhere: what is written elsewhere is a copy.
+#[each_kakoune]
+fn writing_a_proposal_to_another_file_decides_nothing(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n"), ("there.txt", "there\n")]);
+    let kakoune = &world.kakoune;
+    let mut gemini = world.gemini();
+    let folder = world.home.workspace();
+    let path = folder.join("a.txt");
+    gemini.propose(&path, "two\n");
+    world.look();
+    for (at, command) in [
+        "w",
+        "write",
+        "wq",
+        "w!",
+        "w -force",
+        "write -method replace",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let copy = folder.join(format!("copy {at}.txt"));
+        kakoune.input(&format!(":{command} '{}'<ret>", copy.display()));
+        kakoune.wait_until(command, "%val{bufname}", |_| {
+            fs::read_to_string(&copy).is_ok_and(|text| text == "two\n")
+        });
+        world.is_pending(&mut gemini, command);
+    }
+    let there = folder.join("there.txt");
+    kakoune.input(&format!(":w {}<ret>", there.display()));
+    kakoune
+        .pane()
+        .wait_for("cannot overwrite existing file", SOON);
+    assert_eq!(fs::read_to_string(&there).unwrap(), "there\n");
+    world.is_pending(&mut gemini, "a file that is there");
+    world.look();
+    kakoune.input(":w -force<ret>");
+    let expected = Update::accepted(path.display().to_string(), "two\n");
+    assert_eq!(gemini.outcome(), expected);
 }

@@ -14,6 +14,7 @@ mod commands;
 mod conformance;
 mod decisions;
 mod first_moment;
+mod forged;
 mod hung_disk;
 mod install;
 mod notes;

@@ -149,6 +149,11 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
     Stat::of(pid)?.started
 }
 
+/// The length of so many clock ticks.
+pub(super) fn length(ticks: u64) -> Duration {
+    Duration::from_millis(ticks * 1000 / TICKS)
+}
+
 /// Clock ticks from the start of the machine until so long ago.
 pub(super) fn before_now(ago: Duration) -> u64 {
     let now = clock_gettime(ClockId::Boottime);

@@ -125,6 +125,10 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
     tree.known(pid).map(Known::start_time)
 }
 
+pub(super) fn length(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
 pub(super) fn wait_for_end(_pid: u32) -> bool {
     false
 }
