@@ -165,11 +165,9 @@ fn a_proposal_that_is_closed_goes_when_the_person_is_done_in_it(version: Kakoune
         );
     }
     kakoune.wait_debug("hello");
-    let buffers = kakoune.list("%val{buflist}");
-    assert!(
-        !buffers.iter().any(|name| name.starts_with("*pillion-")),
-        "{buffers:?}"
-    );
+    kakoune.wait_until("no proposal", "%val{buflist}", |buffers| {
+        !buffers.iter().any(|name| name.starts_with("*pillion-"))
+    });
     kakoune.assert_no_errors();
 }
 
