@@ -439,12 +439,11 @@ impl<'a> Deciding<'a> {
 
     /// This text without what was taken out in this step; none if not all of that stands in it.
     fn out_again(&self, step: &Judged, text: &[u8]) -> Option<Vec<u8>> {
-        let (with, left) = match &step.in_editor {
-            Some((with, left)) => (self.store.get(with).ok()?, self.store.get(left).ok()?),
+        let [with, left] = match &step.in_editor {
+            Some(_) => self.texts_in_editor(step, text)?,
             None => {
                 let text = |it: &Option<FileState>| self.text(it.as_ref()?);
-                let (with, left) = (text(&step.overwritten)?, text(&step.written)?);
-                (with.into_bytes(), left.into_bytes())
+                [text(&step.overwritten)?, text(&step.written)?].map(String::into_bytes)
             }
         };
         let (with, left, text) = (Text::new(with), Text::new(left), Text::new(text));

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use pillion_text::unified::unified;
-use pillion_text::{Text, merge, visible};
+use pillion_text::{Text, visible};
 
 use super::moved::is_nested;
 use super::{Act, DecideError, Deciding};
@@ -12,8 +12,10 @@ use crate::current_hunks::CurrentHunks;
 use crate::kept;
 use crate::parallel::in_parallel;
 use crate::scan::{has_other_names, identity, is_settled};
+use crate::state::FileState;
+use crate::store::StoreError;
 use crate::take_back::{self, Done, Overwriting, Present, TakeBackError};
-use crate::turn::{Change, ChangeState, Judgement, Running};
+use crate::turn::{Change, ChangeState, Judged, Judgement, Running};
 
 /// So many files are written at the same time.
 const SIDE_BY_SIDE: usize = 16;
@@ -59,7 +61,7 @@ impl Deciding<'_> {
         let judged = self.judged.of(change.number);
         let judged = judged.filter(|it| act == Act::Undo && it.written.is_some());
         let done = match (act, judged) {
-            (Act::Undo, None) => match self.put_into_saved(change)? {
+            (Act::Undo, None) => match self.put_into_saved(change, &former)? {
                 Some(done) => done,
                 None => return Ok(None),
             },
@@ -75,32 +77,53 @@ impl Deciding<'_> {
     }
 
     /// Puts into the file what was taken out of a text in an editor, if that text was saved since; none if the file still has
-    /// it, or has other lines there.
-    fn put_into_saved(&self, change: &Change) -> Result<Option<Done>, DecideError> {
+    /// it, or has other lines there. It is written as what is undone: as what is taken back, it would be undone in its turn.
+    fn put_into_saved(&self, change: &Change, former: &[u32]) -> Result<Option<Done>, DecideError> {
         let step = self.judged.of(change.number);
-        let texts = step.and_then(|it| it.in_editor.as_ref());
-        let texts = texts.and_then(|(with, left)| {
-            Some((self.store.get(with).ok()?, self.store.get(left).ok()?))
+        let known = step.zip(kept::now(&change.path)).and_then(|(step, now)| {
+            let texts = self.texts_in_editor(step, &now)?;
+            Some((step, texts, now))
         });
-        let Some(((with, left), now)) = texts.zip(kept::now(&change.path)) else {
+        let (Some((step, [with, left], now)), FileState::File { mode, .. }) =
+            (known, &change.after)
+        else {
             return Ok(None);
         };
-        let (with, left) = (Text::new(with), Text::new(left));
-        let merged = merge::texts(&left, &with, &Text::new(now.clone()));
-        if merged.conflicts > 0 || CurrentHunks::find(left, with, Text::new(now.clone())).is_whole()
-        {
+        let state = |text: &[u8]| {
+            Ok::<_, StoreError>(FileState::File {
+                mode: *mode,
+                size: text.len() as u64,
+                text: Some(self.store.put(text)?),
+            })
+        };
+        let step = Judged {
+            overwritten: Some(state(&with)?),
+            written: Some(state(&left)?),
+            ..step.clone()
+        };
+        let [with, left, now] = [with, left, now].map(Text::new);
+        if CurrentHunks::find(left, with, now).is_whole() {
             return Ok(None);
         }
-        let seen = Present {
-            before: None,
-            now: Some(now),
-            changed_since: 0,
-            changed_at: String::new(),
-            is_link: false,
-        };
         let roots = &self.kept.turn.roots;
-        let done = take_back::rewrite(&self.store, roots, change, &seen, &merged.text)?;
-        Ok(Some(done))
+        match take_back::undo(&self.store, roots, change, (&step, Some(former))) {
+            Err(TakeBackError::Conflict { .. }) => Ok(None),
+            done => Ok(Some(done?)),
+        }
+    }
+
+    /// The text out of which something was taken in an editor, and what was left. They end as this one does: some editors end the
+    /// last line of what they save.
+    pub(super) fn texts_in_editor(&self, step: &Judged, now: &[u8]) -> Option<[Vec<u8>; 2]> {
+        let (with, left) = step.in_editor.as_ref()?;
+        let mut texts = [self.store.get(with).ok()?, self.store.get(left).ok()?];
+        if !texts[1].is_empty() && !texts[1].ends_with(b"\n") {
+            let end = final_line_end(now);
+            for text in texts.iter_mut().filter(|it| !it.ends_with(b"\n")) {
+                text.extend_from_slice(end);
+            }
+        }
+        Some(texts)
     }
 
     /// What was written to the file of a change for a person by another of its names, if that is there now: nobody has changed
@@ -165,8 +188,15 @@ impl Deciding<'_> {
     ) -> Result<(String, &'static str), DecideError> {
         self.read_running();
         self.refuse_running(change)?;
-        let bytes = text.as_bytes().to_vec();
-        let (taken, judgement) = match lines {
+        // An editor may show a last line ended that is not, and end it once it is saved.
+        let end = match self.store.text_of(&change.after)? {
+            Some(after) if !after.is_empty() && !after.ends_with(b"\n") => {
+                final_line_end(text.as_bytes())
+            }
+            _ => &[],
+        };
+        let bytes = text.as_bytes()[..text.len() - end.len()].to_vec();
+        let (mut taken, judgement) = match lines {
             None => {
                 let taken = take_back::out_of(&self.store, change, bytes)?;
                 (taken, Judgement::TakenBack)
@@ -178,6 +208,9 @@ impl Deciding<'_> {
                 (without.text, judgement)
             }
         };
+        if !taken.ends_with(b"\n") {
+            taken.extend_from_slice(end);
+        }
         let not_text = |_| TakeBackError::NotText(change.path.clone());
         let taken = String::from_utf8(taken).map_err(not_text)?;
         let is_all = judgement == Judgement::TakenBack;
@@ -270,6 +303,13 @@ impl Deciding<'_> {
             }),
         }
     }
+}
+
+/// The end of the last line of this text; empty if it has none.
+fn final_line_end(text: &[u8]) -> &[u8] {
+    let ends: [&[u8]; 2] = [b"\r\n", b"\n"];
+    let end = ends.into_iter().find(|it| text.ends_with(it));
+    end.unwrap_or_default()
 }
 
 /// The judgement of a change of which hunks were taken back, and so many are left.

@@ -672,6 +672,93 @@ fn what_was_taken_out_of_a_buffer_that_was_saved_since_comes_back_in_the_file() 
     assert_eq!(lab.state(0), "unseen");
 }
 
+/// What undoing it writes is no take-back that somebody was killed in.
+#[test]
+fn each_hunk_that_was_taken_out_of_a_buffer_is_brought_back_once() {
+    for (mine, is_modified, saves_between) in [
+        ("mine\n", true, false),
+        ("mine\n", true, true),
+        ("", true, false),
+        ("", false, false),
+    ] {
+        let lab = lab();
+        let path = lab.path();
+        let mut buffer = format!("{mine}{AFTER}");
+        let at = u32::try_from(mine.lines().count()).unwrap();
+        for (line, saves) in [(at + 4, saves_between), (at + 1, true)] {
+            let taken = text(&path, &buffer, is_modified);
+            let done = lab.act(lines(in_file(&path), line..line + 1, taken));
+            match done.unwrap().edits.pop() {
+                Some(edit) => buffer = edit.content,
+                None => buffer = fs::read_to_string(&path).unwrap(),
+            }
+            if saves {
+                fs::write(&path, &buffer).unwrap();
+            }
+        }
+        let undo = || {
+            let done = lab.act(ChangesAct::Undo(None));
+            // The editor reads it.
+            undone_in_editor(&lab.store, &[1], &path, false);
+            let file = fs::read_to_string(&path).unwrap();
+            (done.map_or_else(|it| it, |it| it.message), file)
+        };
+        assert_eq!(buffer, format!("{mine}{BEFORE}"));
+        let (said, file) = undo();
+        assert!(said.ends_with("is as before the last hunk was taken back"));
+        assert_eq!(file, format!("{mine}{}", BEFORE.replace('b', "B")));
+        let (said, file) = undo();
+        let end = match mine {
+            "" => "is as the agent left it",
+            _ => "is back, beside what has changed since",
+        };
+        assert!(said.ends_with(end), "{said}");
+        assert_eq!(file, format!("{mine}{AFTER}"));
+        let nothing = "nothing has been kept or taken back here";
+        for _ in 0..2 {
+            assert_eq!(undo(), (nothing.to_owned(), file.clone()));
+        }
+    }
+}
+
+/// Some editors show a last line as ended, and others end it when they save.
+#[test]
+fn a_last_line_that_is_not_ended_is_taken_out_of_a_buffer_and_comes_back() {
+    for (shown, left, saved) in [
+        ("mine\na\nB", "mine\na\nb", "mine\na\nb\n"),
+        ("mine\na\nB", "mine\na\nb", "mine\na\nb"),
+        ("mine\na\nB\n", "mine\na\nb\n", "mine\na\nb\n"),
+        (
+            "mine\r\na\r\nB\r\n",
+            "mine\r\na\r\nb\r\n",
+            "mine\r\na\r\nb\r\n",
+        ),
+    ] {
+        let end = if shown.contains('\r') { "\r\n" } else { "\n" };
+        for line in [Some(2), None] {
+            let mut lab = Lab::new();
+            let path = lab.path();
+            fs::write(&path, format!("a{end}b")).unwrap();
+            lab.turn(&format!("a{end}B"), false);
+            let act = match line {
+                Some(line) => lines(in_file(&path), line..line + 1, text(&path, shown, true)),
+                None => ChangesAct::TakeBack(Part {
+                    meant: in_buffer(&path, shown, true),
+                    lines: None,
+                }),
+            };
+            let done = lab.act(act).unwrap();
+            assert_eq!(done.edits[0].content, left, "{shown:?}");
+            fs::write(&path, saved).unwrap();
+            assert!(remarks(undone_in_editor(&lab.store, &[1], &path, true)).is_empty());
+            lab.act(ChangesAct::Undo(None)).unwrap();
+            let back = saved.replace('b', "B");
+            assert_eq!(fs::read_to_string(&path).unwrap(), back, "{shown:?}");
+            assert_eq!(lab.state(0), "unseen");
+        }
+    }
+}
+
 #[test]
 fn a_file_that_a_call_may_be_writing_is_left_alone() {
     let mut lab = Lab::new();
