@@ -12,11 +12,12 @@ declare-option -docstring 'whether Pillion starts with Kakoune' bool pillion_aut
 
 declare-option -hidden str pillion_module %sh{ dirname -- "$kak_source" }
 declare-option -hidden str pillion_dir
-# The program that serves this session, and what says to it what its input is. In a command with long parameters it does not
-# run: they are its own, too.
+# The program that serves this session, and what says to it what its input is: a text, words and an end. What it is about is an
+# argument, because others can write into what a process reads. In a command with long parameters it does not run: they are its
+# own, too.
 declare-option -hidden str pillion_program
 declare-option -hidden str pillion_say %{
-    [ -S "$kak_opt_pillion_dir/in/said" ] && exec "$kak_opt_pillion_program" kakoune --say "$kak_opt_pillion_dir"
+    [ -S "$kak_opt_pillion_dir/in/said" ] && exec "$kak_opt_pillion_program" kakoune --say "$kak_opt_pillion_dir" "$1"
 }
 declare-option -hidden int pillion_port 0
 # The names of the agents that can be started, as the program said last.
@@ -84,12 +85,12 @@ declare-option -hidden str pillion_autoreload
 
 # Says something to `pillion kakoune`: a name, a text, which is empty here, and perhaps a word.
 define-command -hidden pillion-say -params 1..2 %{
-    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- %arg{1} '' %arg{2} end
+    echo -quoting kakoune -to-shell-script "set -- %arg{1}; %opt{pillion_say}" -- '' %arg{2} end
 }
 
 # The buffer of a file and the file are the same now. What is saved in no client is another program's (`kak -p`).
 define-command -hidden pillion-sync -params 1 %{
-    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- synced '' %val{buffile} %arg{1} %val{client} end
+    echo -quoting kakoune -to-shell-script "set -- synced; %opt{pillion_say}" -- '' %val{buffile} %arg{1} %val{client} end
 }
 
 # A client is there, or the session has another name: what the files say of others counts for nothing.
@@ -222,7 +223,7 @@ define-command -hidden pillion-text -params 1 %{ try %{
     update-option buffer pillion_notes
     evaluate-commands -no-hooks -draft %{
         execute-keys '%'
-        echo -quoting kakoune -to-shell-script %opt{pillion_say} -- %arg{1} %val{selection} \
+        echo -quoting kakoune -to-shell-script "set -- %arg{1}; %opt{pillion_say}" -- %val{selection} \
             %val{client} %opt{pillion_reason} %opt{pillion_notes} end
     }
 } }
@@ -286,7 +287,7 @@ define-command -hidden pillion-draft %{
 # What of it the window shows.
 define-command -hidden pillion-saw %{ try %{
     update-option buffer pillion_places
-    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- "saw-%opt{pillion_id}-%opt{pillion_revision}" '' \
+    echo -quoting kakoune -to-shell-script "set -- saw-%opt{pillion_id}-%opt{pillion_revision}; %opt{pillion_say}" -- '' \
         %val{window_range} %val{window_width} %val{window_height} %val{buf_line_count} %val{cursor_line} \
         %val{cursor_display_column} %opt{tabstop} %opt{pillion_places} end
 } }
@@ -427,7 +428,7 @@ Without a text you are asked for one; an empty one removes the note' %{
 }
 define-command -hidden pillion-note-as -params 1 %{
     update-option buffer pillion_notes
-    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- "note-%opt{pillion_id}-%opt{pillion_revision}" '' \
+    echo -quoting kakoune -to-shell-script "set -- note-%opt{pillion_id}-%opt{pillion_revision}; %opt{pillion_say}" -- '' \
         %val{client} %arg{1} %val{selection_desc} %opt{pillion_notes} end
 }
 # As `:w` and `:q` are called here; hooks that save or close everything call them, too, and decide nothing.
@@ -722,7 +723,7 @@ complete-command -menu pillion-changes shell-script-candidates %{ echo all }
 # The row under the cursor of this window, and the one that was told last.
 define-command -hidden pillion-row %{ evaluate-commands -no-hooks -draft %{
     execute-keys x
-    echo -quoting kakoune -to-shell-script %opt{pillion_say} -- row '' \
+    echo -quoting kakoune -to-shell-script "set -- row; %opt{pillion_say}" -- '' \
         %val{client} %val{cursor_line} %val{selection} %opt{pillion_row} end
     set-option window pillion_row %val{selection}
 } }
@@ -757,7 +758,7 @@ define-command -hidden pillion-change -params 2 %{
             execute-keys 'x1s^[^\n]*:(\d+: \d+\.\d+) <ret>'
             set-register i %val{selection}
         } }
-        echo -quoting kakoune -to-shell-script %opt{pillion_say} -- act '' %val{client} %arg{1} \
+        echo -quoting kakoune -to-shell-script "set -- act; %opt{pillion_say}" -- '' %val{client} %arg{1} \
             %reg{i} %arg{2} %val{bufname} %val{cursor_line} end
     }
 }
@@ -812,7 +813,7 @@ define-command -hidden pillion-take-out-here -params 2..3 %{
         set-register s %val{selection_desc}
         evaluate-commands -no-hooks -draft %{
             execute-keys '%'
-            echo -quoting kakoune -to-shell-script %opt{pillion_say} -- "out-%opt{pillion_taken}" %val{selection} \
+            echo -quoting kakoune -to-shell-script "set -- out-%opt{pillion_taken}; %opt{pillion_say}" -- %val{selection} \
                 %arg{1} %val{client} %val{buffile} %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %reg{s} \
                 %arg{2} %arg{3} end
         }

@@ -15,6 +15,7 @@ use pillion_system::{attended, lineage, peer, process, spawn};
 
 use crate::files::INBOX;
 use crate::inbox::{self, Received, What};
+use crate::quote;
 
 /// The socket's name, beside the reports.
 const NAME: &str = "said";
@@ -114,12 +115,12 @@ fn hear(stream: &Stream) -> Option<Received> {
     Some(Received { what, at })
 }
 
-/// Says what the input is to the program whose folder this is, and waits until that was heard.
+/// Says `name`, and what the input is, to the program whose folder this is, and waits until that was heard.
 ///
 /// # Errors
 /// When there is none, or when it does not take it from this process.
-pub fn say(folder: &Path) -> anyhow::Result<()> {
-    let mut said = Vec::new();
+pub fn say(folder: &Path, name: &str) -> anyhow::Result<()> {
+    let mut said = format!("{} ", quote::word(name)).into_bytes();
     io::stdin()
         .read_to_end(&mut said)
         .context("nothing to say")?;

@@ -24,13 +24,13 @@ pub struct Args {
     no_split: bool,
 
     /// Hand the input, as from Kakoune, to the one that serves the session and has this folder
-    #[arg(long, value_name = "FOLDER", exclusive = true, hide = true)]
-    say: Option<PathBuf>,
+    #[arg(long, num_args = 2, value_names = ["FOLDER", "NAME"], exclusive = true, hide = true)]
+    say: Vec<PathBuf>,
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    if let Some(folder) = args.say {
-        return pillion_kakoune::say(&folder);
+    if let [folder, name] = &*args.say {
+        return pillion_kakoune::say(folder, &name.to_string_lossy());
     }
     let options = Options {
         session: args.session.unwrap_or_default(),

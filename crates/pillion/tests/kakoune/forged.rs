@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use pillion_testkit::client::Update;
@@ -71,37 +71,18 @@ fn forge(world: &World, (name, text, words): (&str, &str, &str)) {
     let inbox = folder.join("in");
     fs::write(inbox.join(format!("text-{name}")), text).unwrap();
     fs::write(inbox.join(name), format!("{words} 'end'")).unwrap();
-    for said in [
-        say(world, &folder, &format!("'{name}' '{text}' {words} 'end'")),
-        // What it has started that is gone itself.
-        say_as_orphan(world, &folder, &format!("'{name}' '{text}' {words} 'end'")),
-    ] {
-        assert!(
-            said.contains("only the Kakoune of this session says what is typed in it"),
-            "{name}: {said:?}"
-        );
+    let said = format!("'{text}' {words} 'end'");
+    let say = [PILLION, "kakoune", "--say", folder.to_str().unwrap(), name];
+    // What it has started that is gone itself.
+    let orphan = ["sh", "-c", "exec 3<&0; (setsid \"$@\" <&3 &)", "sh"];
+    for words in [&say[..], &[&orphan[..], &say].concat()] {
+        let answer = run(world, words, &said);
+        let refused = "only the Kakoune of this session says what is typed in it";
+        assert!(answer.contains(refused), "{name}: {answer:?}");
     }
 }
 
-/// The answer of the program that says it.
-fn say(world: &World, folder: &Path, said: &str) -> String {
-    run(
-        world,
-        &[PILLION, "kakoune", "--say", folder.to_str().unwrap()],
-        said,
-    )
-}
-
-fn say_as_orphan(world: &World, folder: &Path, said: &str) -> String {
-    let script = "exec 3<&0; (setsid \"$@\" <&3 &)";
-    let words = ["sh", "-c", script, "sh", PILLION, "kakoune", "--say"];
-    run(
-        world,
-        &[&words[..], &[folder.to_str().unwrap()]].concat(),
-        said,
-    )
-}
-
+/// The answer of a program.
 fn run(world: &World, words: &[&str], input: &str) -> String {
     let mut child = Command::new(words[0])
         .args(&words[1..])
