@@ -23,7 +23,7 @@ use pillion_system::clock;
 
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::remark::Remark;
-use crate::scan::has_other_names;
+use crate::scan::{Folder, has_other_names};
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Change, Turn, first_words};
@@ -85,14 +85,6 @@ struct LastLook {
     changed: Vec<PathBuf>,
 }
 
-/// A folder that nobody can read since this turn: what is in it is compared as the turn's once somebody can.
-struct Closed {
-    path: PathBuf,
-    /// Another folder in its place is open.
-    identity: Option<(u64, u64)>,
-    turn: u64,
-}
-
 /// What could not be written last: it is here only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unkept {
@@ -102,6 +94,19 @@ pub struct Unkept {
     pub ended: Vec<u64>,
     /// Why, as a sentence without the file where it failed.
     pub why: String,
+}
+
+/// A folder that nobody can read since a turn: what the turn has made in it is compared once somebody can. Another one may have come to lie
+/// in its place.
+struct Closed {
+    path: PathBuf,
+    folder: Folder,
+    turn: u64,
+}
+
+/// Returns true if nobody could read what is at this path in the last look.
+fn is_unread(tables: &[Table], path: &Path) -> bool {
+    tables.iter().any(|it| it.is_unread(path))
 }
 
 /// Keeps what agents change below some folders.
@@ -655,8 +660,15 @@ impl Recorder {
         let remarks: Vec<Remark> = { self.tables.iter_mut() }
             .flat_map(Table::take_remarks)
             .collect();
+        let tables = &self.tables;
+        self.closed.retain(|it| {
+            let is = tables.iter().find_map(|of| of.folder(&it.path));
+            is.map_or(is_unread(tables, &it.path), |is| !is.is_other(it.folder))
+        });
         self.found(found);
         self.remark_all(&remarks);
+        let tables = &self.tables;
+        self.closed.retain(|it| is_unread(tables, &it.path));
         self.looked = now;
         !remarks.is_empty()
     }

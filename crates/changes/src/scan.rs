@@ -159,6 +159,16 @@ pub fn changed_at(path: &Path) -> Option<(Duration, bool)> {
     Some((system(&metadata).changed?, metadata.is_dir()))
 }
 
+/// The time when names came into this folder or went last, since 1970; none if that is not known, or it is none.
+pub fn modified(folder: &Path) -> Option<Duration> {
+    let found = folder.symlink_metadata().ok().filter(Metadata::is_dir)?;
+    let since_1970 = found
+        .modified()
+        .ok()?
+        .duration_since(SystemTime::UNIX_EPOCH);
+    since_1970.ok()
+}
+
 /// Returns true if whatever is written from now on gets another time than this one.
 pub fn is_settled(at: SystemTime) -> bool {
     at.elapsed().is_ok_and(|age| age > STEP)

@@ -220,7 +220,7 @@ struct LastScan {
     /// Those of the folders that are not watched in which nothing can have been before it was known what else is there.
     new_built: HashSet<PathBuf>,
     /// The folders that could not be read and of which nobody knows what was in them before.
-    unknown: Vec<PathBuf>,
+    unknown: Vec<(PathBuf, Folder)>,
     /// True if the text of a file could not be read or stored.
     has_failed: bool,
 }
@@ -236,7 +236,7 @@ impl LastScan {
     fn may_have_had(&self, path: &Path) -> bool {
         let built = self.found.built.iter();
         let built = built.filter(|it| !self.new_built.contains(*it));
-        let mut folders = built.chain(&self.unknown);
+        let mut folders = built.chain(self.unknown.iter().map(|(it, _)| it));
         let deepest = |folders: &[PathBuf]| {
             let around = folders.iter().filter(|it| path.starts_with(it));
             around.map(|it| it.components().count()).max()
@@ -295,6 +295,16 @@ impl Table {
     /// The folders that were looked through last, the watched one included.
     pub fn folders(&self) -> impl Iterator<Item = &PathBuf> {
         self.last.found.folders.keys()
+    }
+
+    /// The folder that lay at this path in the last look, whether or not it could be read.
+    pub fn folder(&self, path: &Path) -> Option<Folder> {
+        self.last.found.folders.get(path).copied()
+    }
+
+    /// Returns true if this folder, or one around it, could not be read in the last look.
+    pub fn is_unread(&self, path: &Path) -> bool {
+        self.last.found.unread.iter().any(|it| path.starts_with(it))
     }
 
     /// The things that are not watched: a sentence each.
@@ -422,12 +432,19 @@ impl Table {
                 .unwrap_or_default(),
             ..LastScan::default()
         };
-        let former = std::mem::replace(&mut self.last, last);
+        let mut former = std::mem::replace(&mut self.last, last);
+        former.unknown = self.places_of(&former.unknown);
         let folders = &former.found.folders;
-        let mut unknown = self.last.found.unread.clone();
         // Where folders were looked through before, one that is closed now was open or not there.
-        unknown.retain(|it| folders.is_empty() || former.unknown.contains(it));
-        self.last.unknown = unknown;
+        self.last.unknown = match folders.is_empty() {
+            true => { self.last.found.unread.iter() }
+                .filter_map(|it| Some((it.clone(), self.folder(it)?)))
+                .collect(),
+            false => { former.unknown.iter() }
+                .filter(|(it, _)| self.is_unread(it))
+                .cloned()
+                .collect(),
+        };
         // Who takes over from another process knows no folders yet.
         let is_sure = !folders.is_empty() && !former.found.is_cut;
         let were: HashSet<_> = former.found.built.iter().collect();
@@ -497,6 +514,18 @@ impl Table {
             self.remarks.extend(moved.remark(has_any, has_lost));
         }
         differences
+    }
+
+    /// Where these folders lie now, of which nobody knew what was in them: they may have been moved, with others in their places.
+    fn places_of(&self, unknown: &[(PathBuf, Folder)]) -> Vec<(PathBuf, Folder)> {
+        let hidden =
+            { unknown.iter() }.filter(|(it, _)| self.folder(it).is_none() && self.is_unread(it));
+        let is_one = |is: &Folder| unknown.iter().any(|(_, it)| !is.is_other(*it));
+        let all = self.last.found.folders.iter();
+        let all = all
+            .filter(|(_, is)| is_one(is))
+            .map(|(it, is)| (it.clone(), *is));
+        all.chain(hidden.cloned()).collect()
     }
 
     /// Notes the folders that have other permissions than before, and those that cannot be read any more.

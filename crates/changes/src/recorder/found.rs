@@ -10,7 +10,7 @@ use super::attended::{is_an_editors_own, is_swap_or_lock};
 use super::session::{Call, Session};
 use super::{Closed, Recorder};
 use crate::remark::Remark;
-use crate::scan::{has_other_names, identity};
+use crate::scan::{Stat, has_other_names, modified};
 use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store};
 use crate::table::{Difference, Table};
@@ -49,10 +49,10 @@ impl Recorder {
                     ..
                 }
             ) {
-                self.closed.extend(number.map(|turn| Closed {
-                    path: path.to_owned(),
-                    identity: identity(path),
-                    turn,
+                let folder = self.tables.iter().find_map(|it| it.folder(path));
+                self.closed.extend(folder.zip(number).map(|(folder, turn)| {
+                    let path = path.to_owned();
+                    Closed { path, folder, turn }
                 }));
             }
         }
@@ -60,11 +60,19 @@ impl Recorder {
 
     /// The turn that has ended and after which nobody could read what is at this path.
     fn closed_in(&self, path: &Path) -> Option<u64> {
-        let is_same = |it: &Closed| !it.path.is_symlink() && identity(&it.path) == it.identity;
-        let is_it = |it: &&Closed| path.starts_with(&it.path) && is_same(it);
-        let number = self.closed.iter().find(is_it)?.turn;
-        let goes_on = { self.sessions.values() }.any(|it| it.number() == Some(number));
-        (!goes_on).then_some(number)
+        let mut closed = self.closed.iter();
+        let turn = closed.find(|it| path.starts_with(&it.path))?.turn;
+        let goes_on = { self.sessions.values() }.any(|it| it.number() == Some(turn));
+        (!goes_on).then_some(turn)
+    }
+
+    /// Returns true if something was done to the file at this path since everything was looked at last, or in its folder if it is gone.
+    fn is_touched(&self, path: &Path) -> bool {
+        let touched = match Stat::at(path) {
+            Ok(Some(stat)) => Some(stat.changed),
+            _ => path.ancestors().skip(1).find_map(modified),
+        };
+        touched.is_none_or(|at| at >= Duration::from_millis(self.looked))
     }
 
     /// The session of a turn, which may have ended; none if nobody knows it any more.
@@ -144,18 +152,22 @@ impl Recorder {
             if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
                 continue;
             }
-            if let Some(number) = self.closed_in(&difference.path)
+            let made = self.made_at(&difference);
+            let author = self.author(&difference.path, made);
+            let closed = self.closed_in(&difference.path);
+            if let Some(number) = closed
+                && (author.is_none() || !self.is_touched(&difference.path))
                 && let Some(session) = self.session_of(number)
             {
                 session.note(difference, Author::Unclear, moved_from);
                 continue;
             }
-            let made = self.made_at(&difference);
-            let Some((session, by)) = self.author(&difference.path, made) else {
+            let Some((session, by)) = author else {
                 continue;
             };
             let others = by_others.get_or_insert_with(|| self.written_by_others(session));
-            let by = match others.contains(&difference.path) {
+            // The turn that has closed its folder may have written it, too.
+            let by = match closed.is_some() || others.contains(&difference.path) {
                 true => Author::Unclear,
                 false => by,
             };
