@@ -456,7 +456,7 @@ impl<T: Sync> Look<'_, T> {
             Ok(entries) => entries,
             Err(error) => {
                 // One that was removed in between is none.
-                if folder == self.root || !is_absence(error.kind()) {
+                if !is_absence(error.kind()) {
                     part.scan.unread.push(folder);
                 }
                 return 0;

@@ -55,7 +55,7 @@ impl Hook {
         Self::run(&mut sandbox.command([&["hook"], args].concat()), input)
     }
 
-    fn run(hook: &mut Command, input: &[u8]) -> Self {
+    pub fn run(hook: &mut Command, input: &[u8]) -> Self {
         let mut child = hook
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

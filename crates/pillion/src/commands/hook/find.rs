@@ -1,6 +1,7 @@
 //! Finds the companion of the agent whose hook this is, once, and keeps the connection with it. It starts none, and waits for
 //! none but one that was killed: whoever showed its diffs starts it again.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -68,12 +69,20 @@ pub fn targets(changes: &Changes, call: &Call, target: &Target) -> Vec<Target> {
         targets.push(target.clone());
     }
     if let (Some(folder), None, None) = (&call.folder, &target.workspace, target.port) {
-        targets.push(Target {
-            workspace: Some(folder.clone()),
-            ..target.clone()
-        });
+        targets.push(in_folder(target, folder));
     }
     targets
+}
+
+/// The place of an agent that works in this folder. It may have removed it.
+pub fn in_folder(target: &Target, folder: &Path) -> Target {
+    match folder.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => target.clone().about(folder),
+        _ => Target {
+            workspace: Some(folder.to_owned()),
+            ..target.clone()
+        },
+    }
 }
 
 /// The companions that run, and the connection with one of them.

@@ -8,7 +8,7 @@ use pillion_hooks::{Call, Event, HookProtocol, Scope};
 use pillion_protocol::Dialect;
 use pillion_view::ask::{Ask, ToolCall, Work, WorkStep};
 
-use super::find::Companions;
+use super::find::{self, Companions};
 use super::{IS_SHOWN, agent};
 use crate::args::Target;
 
@@ -89,10 +89,7 @@ fn targets(protocol: &dyn HookProtocol, call: &Call, target: &Target) -> Vec<Tar
     if target.workspace.is_some() || target.port.is_some() {
         return vec![target.clone()];
     }
-    let folder = call.folder.as_ref().map(|folder| Target {
-        workspace: Some(folder.clone()),
-        ..target.clone()
-    });
+    let folder = { call.folder.as_ref() }.map(|folder| find::in_folder(target, folder));
     let file = file(protocol.scope(call)).map(|file| target.clone().about(&file));
     folder.into_iter().chain(file).collect()
 }

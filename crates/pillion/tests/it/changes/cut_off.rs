@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use pillion_system::process;
 use pillion_testkit::{SOON, pause};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::World;
 use super::accepted::{Agent, serve};
+use crate::hook::Hook;
 use crate::sandbox::{Serve, signal_to};
 
 const WORDS: &str = "Pillion ended while a call of this turn ran";
@@ -298,5 +299,70 @@ fn what_was_taken_back_while_nobody_watched_is_no_change_of_the_agent() {
         agent.shell("2", "two", "2");
         let listed = list();
         assert!(listed.contains("+1 -1"), "{goes_on}: {listed}");
+    }
+}
+
+/// The words of an agent: its hook's arguments, its events when a turn begins, before and after a call and when a turn ends, and its shell.
+type Words = (&'static [&'static str], [&'static str; 4], &'static str);
+
+const CLAUDES: [&str; 4] = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
+const GEMINIS: [&str; 4] = ["BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"];
+const AGENTS: [Words; 7] = [
+    (&["claude"], CLAUDES, "Bash"),
+    (&["claude", "--strict"], CLAUDES, "Bash"),
+    (&["codex"], CLAUDES, "Bash"),
+    (&["gemini"], GEMINIS, "run_shell_command"),
+    (&["kimi"], CLAUDES, "Bash"),
+    (&["opencode"], CLAUDES, "bash"),
+    (&["qwen"], CLAUDES, "run_shell_command"),
+];
+
+/// What an agent's hook is told at an event.
+fn told(world: &World, event: &str, tool: &str) -> Value {
+    json!({
+        "hook_event_name": event, "session_id": "s", "cwd": world.root, "prompt": "go",
+        "permission_mode": "bypassPermissions", "tool_name": tool, "tool_use_id": "1",
+        "tool_input": {"command": "x"},
+    })
+}
+
+/// The folder in which it works, or the whole workspace. Its hooks tell of a folder that is not there.
+#[test]
+fn what_an_agent_removes_with_its_own_folder_is_listed_at_the_end_of_its_turn() {
+    for (args, [prompt, before, after, end], tool) in AGENTS {
+        for (folder, files) in [(".", 2), ("sub", 1)] {
+            for is_hub in [true, false] {
+                let world = World::new();
+                fs::create_dir(world.root.join("sub")).unwrap();
+                for name in ["a", "sub/b"] {
+                    fs::write(world.root.join(name), "old\n").unwrap();
+                }
+                let _serve = serve(&world, is_hub);
+                let folder = pillion_discovery::real_path(&world.root.join(folder));
+                for event in [prompt, before, after, end] {
+                    let mut call = told(&world, event, tool);
+                    call["cwd"] = folder.to_str().unwrap().into();
+                    let mut hook = world.sandbox.command([&["hook"][..], args].concat());
+                    hook.current_dir(world.sandbox.home.home());
+                    Hook::run(&mut hook, call.to_string().as_bytes()).answer();
+                    if event == before {
+                        fs::remove_dir_all(&folder).unwrap();
+                    }
+                }
+                let turns = world.sandbox.run_in(world.sandbox.home.root(), ["turns"]);
+                let turns = turns.expect(0).stdout;
+                let said = format!("{} unseen", files);
+                assert!(
+                    turns.contains(&said),
+                    "{args:?} {folder:?} {is_hub}: {turns}"
+                );
+                fs::create_dir_all(&folder).unwrap();
+                let listed = world.sandbox.run(["changes"]).expect(0).stdout;
+                assert_eq!(listed.matches("(deleted)").count(), files, "{listed}");
+                assert!(!listed.contains("not watched"), "{listed}");
+                world.sandbox.insist(["revert", "1"]).expect(0);
+                assert!(folder.join(if files == 2 { "a" } else { "b" }).exists());
+            }
+        }
     }
 }
