@@ -115,6 +115,11 @@ pub trait HookProtocol: Sync {
     /// Returns what the hook answers.
     fn answer(&self, call: &Call, ruling: &Ruling) -> Answer;
 
+    /// The field of an answer that the agent shows to the person; none if it has no place for that.
+    fn person_field(&self) -> Option<&'static str> {
+        Some("systemMessage")
+    }
+
     /// Returns what blocks a call, whatever it is, for this reason.
     fn block(&self, why: String) -> Answer {
         Answer::block(why)
@@ -223,9 +228,13 @@ impl Answer {
         Self::default()
     }
 
-    /// Tells the person something, and leaves the rest to the agent: all but Copilot CLI understand it.
-    pub fn message(text: &str) -> Self {
-        Self::json(json!({"systemMessage": text}))
+    /// Tells the person this beside the rest, where there is a [place](HookProtocol::person_field) for it.
+    #[must_use]
+    pub fn with_message(mut self, field: Option<&str>, text: &str) -> Self {
+        if let Some(field) = field {
+            self.output.get_or_insert_with(|| json!({}))[field] = text.into();
+        }
+        self
     }
 
     /// Writes this JSON.

@@ -11,8 +11,6 @@ use crate::change::{After, Change};
 pub enum Ruling {
     /// There is nothing to decide: the call goes the agent's own way.
     Pass,
-    /// Nobody could be asked, so that the call goes the agent's own way. One sentence tells the person why.
-    NobodyAsked(String),
     /// It changes files in a way that cannot be shown, as one sentence says: the agent asks the person itself.
     Unclear(String),
     /// A person accepted at least one of its changes.

@@ -60,7 +60,6 @@ impl HookProtocol for Claude {
                 let refused = format!("Pillion cannot show this change to the user ({why})");
                 Answer::json(hooks::ask_in(&call.mode, why, &refused))
             }
-            (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
             (Event::Question, Ruling::Approved) => Answer::json(hooks::approve(None)),
             (Event::Question, Ruling::Accepted(accepted)) => {
                 Answer::json(hooks::approve(Some(input(call, accepted))))

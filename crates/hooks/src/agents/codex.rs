@@ -72,7 +72,6 @@ impl HookProtocol for Codex {
             (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => {
                 Answer::json(hooks::refuse(why))
             }
-            (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
             (Event::Question, Ruling::Approved) => Answer::json(hooks::approve(None)),
             _ => Answer::nothing(),
         }

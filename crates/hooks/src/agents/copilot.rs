@@ -100,9 +100,12 @@ impl HookProtocol for Copilot {
             Ruling::Denied(why) => Answer::json(decision("deny", why)),
             // Where it can ask nobody, it refuses the call.
             Ruling::Unclear(why) => Answer::json(decision("ask", why)),
-            // It has no place for a word to the person.
-            Ruling::Pass | Ruling::NobodyAsked(_) | Ruling::Approved => Answer::nothing(),
+            Ruling::Pass | Ruling::Approved => Answer::nothing(),
         }
+    }
+
+    fn person_field(&self) -> Option<&'static str> {
+        None
     }
 
     /// It obeys an exit code, too, but hears no reason then.

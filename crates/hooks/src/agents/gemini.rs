@@ -80,7 +80,6 @@ impl HookProtocol for Gemini {
             (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => {
                 Answer::json(json!({"decision": "deny", "reason": why}))
             }
-            (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
             (Event::AfterTool, Ruling::Told(text)) => {
                 Answer::json(hooks::add_context(AFTER_TOOL, text))
             }

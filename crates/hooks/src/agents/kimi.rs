@@ -76,9 +76,13 @@ impl HookProtocol for Kimi {
                 Answer::json(hooks::refuse(why))
             }
             (Event::BeforeTurn, Ruling::Told(text)) => Answer::json(json!({"message": text})),
-            // What it has no place for, it takes for words to its model.
             _ => Answer::nothing(),
         }
+    }
+
+    /// What it has no place for, it takes for words to its model.
+    fn person_field(&self) -> Option<&'static str> {
+        None
     }
 
     fn timeout(&self) -> Duration {

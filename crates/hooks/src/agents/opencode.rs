@@ -69,7 +69,6 @@ impl HookProtocol for OpenCode {
             (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => {
                 Answer::json(hooks::refuse(why))
             }
-            (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
             _ => Answer::nothing(),
         }
     }

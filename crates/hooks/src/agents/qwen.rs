@@ -66,7 +66,6 @@ impl HookProtocol for Qwen {
             (Event::BeforeTool, Ruling::Accepted(accepted)) => deny_until_made(call, accepted),
             (Event::BeforeTool, Ruling::Denied(why)) => Answer::json(hooks::refuse(why)),
             (Event::BeforeTool, Ruling::Unclear(why)) => Answer::json(hooks::decision("ask", why)),
-            (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
             (_, Ruling::Told(text)) => claude::told(call, text),
             _ => Answer::nothing(),
         }

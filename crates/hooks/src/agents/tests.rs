@@ -480,7 +480,6 @@ fn a_call_passes_if_its_answer_says_nothing_else() {
         (Ruling::Pass, true),
         (Ruling::Denied("why".to_owned()), false),
         (Ruling::Unclear("why".to_owned()), false),
-        (Ruling::NobodyAsked("why".to_owned()), true),
     ];
     for protocol in Dialect::ALL.into_iter().map(crate::of) {
         let all = json!({
@@ -496,6 +495,8 @@ fn a_call_passes_if_its_answer_says_nothing_else() {
             );
         }
         assert!(!protocol.block("why".to_owned()).lets_pass());
+        let told = Answer::nothing().with_message(protocol.person_field(), "why");
+        assert!(told.lets_pass());
     }
     // Nothing is written of what Qwen Code has to propose again.
     let input = json!({"file_path": "a", "old_string": "b", "new_string": "c"});

@@ -70,14 +70,15 @@ impl HookProtocol for Vibe {
             (Event::BeforeTool, Ruling::Accepted(accepted)) => allow(call, accepted),
             // It has no question that a hook could ask for.
             (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => deny(why),
-            (Event::BeforeTool, Ruling::NobodyAsked(why)) => {
-                Answer::json(json!({"system_message": why}))
-            }
             (Event::AfterTool | Event::AfterFailure, Ruling::Told(text)) => {
                 Answer::json(json!({"hook_specific_output": {"additional_context": text}}))
             }
             _ => Answer::nothing(),
         }
+    }
+
+    fn person_field(&self) -> Option<&'static str> {
+        Some("system_message")
     }
 
     /// With an exit code, it would be a failure of the hook.

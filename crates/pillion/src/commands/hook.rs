@@ -247,12 +247,17 @@ fn tell(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, call: &Cal
     let environment = Environment::current();
     let mut companions = Companions::new(&environment);
     let waiting = work::tell(agent, protocol, call, target, &mut companions);
+    let (waiting, unsaid) = (waiting.clone().ok().flatten(), waiting.err());
     let told: Vec<String> = decided.into_iter().chain(waiting).collect();
     let ruling = match told.is_empty() {
         true => Ruling::Pass,
         false => Ruling::Told(told.join("\n")),
     };
-    protocol.answer(call, &ruling)
+    work::said(
+        protocol,
+        protocol.answer(call, &ruling),
+        &Vec::from_iter(unsaid),
+    )
 }
 
 /// True once the change is shown, so that its views have to be closed when the time is up.

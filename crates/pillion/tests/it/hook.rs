@@ -154,7 +154,7 @@ impl Answer {
 
     /// Expects nothing, which leaves everything to the agent.
     #[track_caller]
-    fn expect_nothing(&self) {
+    pub fn expect_nothing(&self) {
         let is_nothing = self.code == Some(0) && self.output.is_null() && self.stderr.is_empty();
         assert!(is_nothing, "{self:?}");
     }

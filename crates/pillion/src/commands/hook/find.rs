@@ -23,9 +23,6 @@ use crate::failure::is_without_companion;
 const COMES_BACK_WITHIN: Duration = Duration::from_secs(5);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// The time limit for one that is only told what is to be recorded.
-const RECORDS_AGAIN_WITHIN: Duration = Duration::from_secs(2);
-
 /// The time before the hook's own limit in which it says why.
 const SAYS_WHY_WITHIN: Duration = Duration::from_millis(200);
 
@@ -33,13 +30,8 @@ const SAYS_WHY_WITHIN: Duration = Duration::from_millis(200);
 const TAKEN: &str = "if that is Pillion in another version, the user closes all editors and reviews and opens them again; \
      if not, the user ends that process";
 
-/// Why a companion has not answered.
-enum Unanswered {
-    /// It may have been killed, and is back in a moment.
-    Gone,
-    /// It does not, or refuses.
-    Not,
-}
+/// Why nobody has answered, if the system has said nothing of it.
+const UNREACHABLE: &str = "the editor or review here cannot be reached";
 
 /// Why there is no companion.
 #[derive(Debug)]
@@ -161,47 +153,63 @@ impl<'a> Companions<'a> {
         first(running, Need::Control, targets).ok()
     }
 
+    /// Asks the companion that the first of these targets means that means one; none if nobody is there, or it refuses. One that was
+    /// killed is waited for, also if it is killed while it is asked.
+    ///
+    /// # Errors
+    /// When one is expected and none answers, with why.
+    pub fn ask_expected<A: Ask + Clone>(
+        &mut self,
+        targets: &[Target],
+        ask: &A,
+    ) -> Result<Option<A::Answer>, String> {
+        let until = Instant::now() + COMES_BACK_WITHIN;
+        let mut found = self.known(targets);
+        loop {
+            if let Some(companion) = found {
+                match self.try_ask(&companion, ask.clone()) {
+                    Ok(answer) => return Ok(Some(answer)),
+                    Err(Some(ClientError::Refused(_))) => return Ok(None),
+                    Err(Some(silent @ ClientError::Silent { .. })) => {
+                        return Err(silent.to_string());
+                    }
+                    Err(broken) if Instant::now() >= until => {
+                        let why = broken.map(|it| it.to_string());
+                        return Err(why.unwrap_or_else(|| UNREACHABLE.to_owned()));
+                    }
+                    Err(_) => {}
+                }
+            }
+            let mut all = targets.iter();
+            if !all.any(|it| choice::unended(self.environment, it).is_some()) {
+                return Ok(None);
+            }
+            found = match self.find(targets, Some(until + SAYS_WHY_WITHIN)) {
+                Ok(companion) => Some(companion),
+                Err(Missing::Silent(why) | Missing::Unreachable(why)) => return Err(why),
+                Err(Missing::Misled(_) | Missing::Nobody(_)) => return Ok(None),
+            };
+        }
+    }
+
     /// Asks a companion; none if it does not answer, or refuses.
     pub fn ask<A: Ask>(&mut self, companion: &Companion, ask: A) -> Option<A::Answer> {
         self.try_ask(companion, ask).ok()
     }
 
-    /// Asks the companion that the first of these targets means that means one. One that was killed is waited for, but not for long: if
-    /// nobody starts it again, each call of the agent waits so.
-    pub fn ask_when_back<A: Ask + Clone>(
+    fn try_ask<A: Ask>(
         &mut self,
-        targets: &[Target],
-        ask: &A,
-    ) -> Option<A::Answer> {
-        let until = Instant::now() + RECORDS_AGAIN_WITHIN;
-        loop {
-            match self.known(targets).map(|it| self.try_ask(&it, ask.clone())) {
-                Some(Ok(answer)) => return Some(answer),
-                Some(Err(Unanswered::Not)) => return None,
-                None | Some(Err(Unanswered::Gone)) => {}
-            }
-            let is_killed = |it: &Target| choice::unended(self.environment, it).is_some();
-            if Instant::now() >= until || !targets.iter().any(is_killed) {
-                return None;
-            }
-            sleep(BETWEEN_LOOKS);
-            self.running = None;
-        }
-    }
-
-    fn try_ask<A: Ask>(&mut self, companion: &Companion, ask: A) -> Result<A::Answer, Unanswered> {
-        let mut connection = self.connect(companion).ok_or(Unanswered::Gone)?;
+        companion: &Companion,
+        ask: A,
+    ) -> Result<A::Answer, Option<ClientError>> {
+        let mut connection = self.connect(companion).ok_or(None)?;
         let answer = connection.ask(ask);
         if let Ok(_) | Err(ClientError::Refused(_)) = answer {
             self.connected = Some((companion.port, connection));
         }
-        answer.map_err(|error| {
-            tracing::warn!(%error, method = A::METHOD, "not answered");
-            match error {
-                ClientError::Unreachable { .. } | ClientError::Broken { .. } => Unanswered::Gone,
-                ClientError::Silent { .. } | ClientError::Refused(_) => Unanswered::Not,
-            }
-        })
+        answer
+            .inspect_err(|error| tracing::warn!(%error, method = A::METHOD, "not answered"))
+            .map_err(Some)
     }
 
     /// Returns the connection with a companion; none if it cannot be reached.

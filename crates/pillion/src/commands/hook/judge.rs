@@ -86,6 +86,7 @@ pub fn judge(
         }),
         _ => None,
     };
+    let mut unsaid = Vec::new();
     let ruling = match (&call.event, changes) {
         (_, Changes::None) => Ok(Ruling::Pass),
         (Event::BeforeTool, _) if overtaken.is_some() => {
@@ -105,6 +106,7 @@ pub fn judge(
             limits,
             companions: &mut companions,
             ahead: &ahead,
+            unsaid: &mut unsaid,
         }
         .shown(changes, target, &mut watch),
         _ => Ok(Ruling::Pass),
@@ -125,9 +127,10 @@ pub fn judge(
                     let hook = agent::hook(agent, protocol, &unchanged);
                     work::ask_known(protocol, call, target, &mut companions, hook);
                 }
-                work::tell(agent, protocol, call, target, &mut companions);
+                let told = work::tell(agent, protocol, call, target, &mut companions);
+                unsaid.extend(told.err());
             }
-            Verdict::Answered(answer)
+            Verdict::Answered(work::said(protocol, answer, &unsaid))
         }
         Err(Misled(why)) => Verdict::Misled(why),
     }
@@ -140,6 +143,8 @@ struct Judge<'a, 'b> {
     limits: Limits,
     companions: &'a mut Companions<'b>,
     ahead: &'a Ahead,
+    /// What the person is to be told beside the ruling: a sentence each.
+    unsaid: &'a mut Vec<String>,
 }
 
 impl Judge<'_, '_> {
@@ -160,7 +165,7 @@ impl Judge<'_, '_> {
                     ThisProcess::look(environment).note_hook_of(self.agent, environment);
                     return Ok(Ruling::Denied(undecided(&why, &[])));
                 }
-                Err(Missing::Nobody(why)) => return Ok(nobody(&why.to_string(), self.limits)),
+                Err(Missing::Nobody(why)) => return Ok(self.nobody(&why.to_string())),
             };
             let hook = agent::hook(self.agent, self.protocol, &[]);
             let known = self.companions.ask(&companion, hook).flatten();
@@ -184,13 +189,23 @@ impl Judge<'_, '_> {
                 return Ok(Ruling::Unclear(why));
             }
             if hides_diffs(&companion) {
-                return Ok(nobody(HIDDEN, self.limits));
+                return Ok(self.nobody(HIDDEN));
             }
             // One that is gone by now may come back.
             if let Some(connection) = self.companions.connect(&companion) {
                 return self.ask(&targets, &companion, connection, changes.clone(), watch);
             }
         }
+    }
+
+    /// The ruling about a change that nobody can be asked about, for this reason.
+    fn nobody(&mut self, why: &str) -> Ruling {
+        if self.limits.is_strict {
+            return Ruling::Denied(remarks::nobody_asked(why));
+        }
+        self.unsaid
+            .push(format!("Pillion does not show this change: {why}."));
+        Ruling::Pass
     }
 
     /// Tells the person of a call that is refused for this reason although its agent would have made it.
@@ -269,7 +284,7 @@ impl Judge<'_, '_> {
                 if { self.companions.find(targets, self.limits.deadline) }
                     .is_ok_and(|it| hides_diffs(&it)) =>
             {
-                return Ok(nobody(HIDDEN, self.limits));
+                return Ok(self.nobody(HIDDEN));
             }
             (None, Some(error)) => error.to_string(),
             (None, None) => "it was not shown".to_owned(),
@@ -363,13 +378,6 @@ impl Judge<'_, '_> {
 /// Returns true if none of its views shows diffs.
 fn hides_diffs(companion: &Companion) -> bool {
     companion.state.as_ref().is_some_and(|it| it.hides_diffs)
-}
-
-fn nobody(why: &str, limits: Limits) -> Ruling {
-    match limits.is_strict {
-        true => Ruling::Denied(remarks::nobody_asked(why)),
-        false => Ruling::NobodyAsked(format!("Pillion does not show this change: {why}.")),
-    }
 }
 
 /// Adds the places of long texts that the person has edited, for a model that is to write them itself: it is told only the

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use pillion_changes::turn::first_words;
-use pillion_hooks::{Call, Event, HookProtocol, Scope};
+use pillion_hooks::{Answer, Call, Event, HookProtocol, Scope};
 use pillion_protocol::Dialect;
 use pillion_view::ask::{Ask, ToolCall, Work, WorkStep};
 
@@ -42,15 +42,22 @@ fn file(scope: Scope) -> Option<PathBuf> {
 }
 
 /// Tells the companion of the folder in which the agent works, and waits until it has recorded what there is before. Returns
-/// what the agent's model is to be told. Without a companion, nothing happens; before what may change files, one that was killed is waited for.
+/// what the agent's model is to be told. Without a companion, nothing happens.
+///
+/// # Errors
+/// When one that should record what comes is not there, or does not answer: a sentence for the person.
 pub fn tell(
     agent: Dialect,
     protocol: &dyn HookProtocol,
     call: &Call,
     target: &Target,
     companions: &mut Companions<'_>,
-) -> Option<String> {
-    let step = step(protocol, call)?;
+) -> Result<Option<String>, String> {
+    let Some(step) = step(protocol, call) else {
+        return Ok(None);
+    };
+    // What it has not heard of is found later, once something has begun.
+    let begins = matches!(step, WorkStep::TurnBegins(_) | WorkStep::CallBegins(_));
     let work = Work {
         agent,
         session: call.session.clone(),
@@ -60,15 +67,19 @@ pub fn tell(
         takes_context: protocol.takes_context(call),
     };
     let targets = targets(protocol, call, target);
-    match work.step {
-        // What is there before is known to nobody else once the agent has gone on.
-        WorkStep::TurnBegins(_) | WorkStep::CallBegins(_) => {
-            companions.ask_when_back(&targets, &work).flatten()
-        }
-        _ => {
-            let companion = companions.known(&targets)?;
-            companions.ask(&companion, work).flatten()
-        }
+    let told = match begins {
+        true => companions.ask_expected(&targets, &work),
+        false => Ok({ companions.known(&targets) }.and_then(|it| companions.ask(&it, work))),
+    };
+    told.map(Option::flatten)
+        .map_err(|why| format!("Pillion does not record what comes now: {why}."))
+}
+
+/// An answer with what the person is to be told beside it.
+pub fn said(protocol: &dyn HookProtocol, answer: Answer, unsaid: &[String]) -> Answer {
+    match unsaid {
+        [] => answer,
+        _ => answer.with_message(protocol.person_field(), &unsaid.join(" ")),
     }
 }
 

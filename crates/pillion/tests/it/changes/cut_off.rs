@@ -326,6 +326,78 @@ fn told(world: &World, event: &str, tool: &str) -> Value {
     })
 }
 
+/// Its view starts another one, which is to know what was there before.
+#[test]
+fn a_killed_hub_is_waited_for_before_a_turn_and_before_a_call() {
+    for (args, [prompt, before, after, end], tool) in AGENTS {
+        for killed_at in [prompt, before] {
+            let world = World::new();
+            let _serve = serve(&world, true);
+            for number in 0..20 {
+                fs::write(world.root.join(format!("f{number}")), "old\n").unwrap();
+            }
+            for event in [prompt, before, after, end] {
+                if event == killed_at {
+                    signal_to(world.sandbox.companion_pid(), "KILL");
+                }
+                let call = told(&world, event, tool);
+                let answer = Hook::call(&world.sandbox, args, &call).answer();
+                let said = answer.output.to_string();
+                assert!(!said.contains("record"), "{args:?} {event}: {said}");
+                if event == before {
+                    for number in 0..20 {
+                        fs::write(world.root.join(format!("f{number}")), "new\n").unwrap();
+                    }
+                }
+            }
+            let listed = world.sandbox.run(["changes"]).expect(0).stdout;
+            let changed = listed.matches("+1 -1").count();
+            assert_eq!(changed, 20, "{args:?} {killed_at}: {listed}");
+        }
+    }
+}
+
+/// Nothing starts it again. What the agent has done already is told at once.
+#[test]
+fn that_nobody_records_since_a_companion_was_killed_is_said_before_a_turn_and_before_a_call() {
+    for is_hub in [true, false] {
+        let world = World::new();
+        let mut serve = serve(&world, is_hub);
+        let companion = world.sandbox.companion_pid();
+        serve.signal("KILL");
+        serve.ended();
+        let started = Instant::now();
+        while process::is_alive(companion) {
+            assert!(started.elapsed() < SOON, "the hub does not end");
+        }
+        let mut hooks = Vec::new();
+        let agents = AGENTS.into_iter().enumerate();
+        // Each waits for seconds.
+        let agents = agents.filter(|(at, _)| [0, 1, 4].contains(at));
+        for (_, (args, [prompt, before, after, end], tool)) in agents {
+            for event in [prompt, before, after, end] {
+                let call = told(&world, event, tool);
+                let hook = Hook::call(&world.sandbox, args, &call);
+                hooks.push((args, event, [prompt, before].contains(&event), hook));
+            }
+        }
+        for (args, event, is_said, hook) in hooks {
+            let answer = hook.answer();
+            let said = answer.output["systemMessage"].as_str().unwrap_or_default();
+            // Kimi Code has no place for it.
+            match is_said && args != ["kimi"] {
+                true => assert!(
+                    said.starts_with("Pillion does not record what comes now: ")
+                        && said.contains("was killed"),
+                    "{args:?} {event} {is_hub}: {answer:?}"
+                ),
+                false => answer.expect_nothing(),
+            }
+            assert!(!answer.is_blocked(), "{answer:?}");
+        }
+    }
+}
+
 /// The folder in which it works, or the whole workspace. Its hooks tell of a folder that is not there.
 #[test]
 fn what_an_agent_removes_with_its_own_folder_is_listed_at_the_end_of_its_turn() {
