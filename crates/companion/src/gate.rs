@@ -24,6 +24,8 @@ pub struct Gate {
     /// The last decision that a person typed, whether or not it counted.
     last: Option<Instant>,
     key: HeldKey,
+    /// The last decision that passed, and whether its person has paused since.
+    passed: Option<(Instant, bool)>,
     /// The last question about each diff.
     asked: HashMap<DiffId, Asked>,
 }
@@ -58,11 +60,18 @@ impl Gate {
             self.key.is_held_after(*missed);
         }
         let is_held = self.key.is_held_after(pause);
+        if let Some((_, has_paused)) = &mut self.passed {
+            *has_paused |= pause >= LOOK;
+        }
         let Some(drawn_for) = seen.drawn_for else {
             let text = "this has not been on the screen yet: look at it first";
             return Err(Refusal::new(NOT_SEEN, text));
         };
-        if is_held {
+        // A key that types a whole command, or that a person types on and on, repeats more slowly.
+        let goes_on = |(at, has_paused): (Instant, bool)| {
+            !has_paused && drawn_for < now.saturating_duration_since(at)
+        };
+        if is_held || self.passed.is_some_and(goes_on) {
             let text = "key repeat ignored: release the key and press it again";
             return Err(Refusal::new(HELD_DOWN, text));
         }
@@ -73,6 +82,7 @@ impl Gate {
             };
             return Err(Refusal::new(TOO_SOON, text));
         }
+        self.passed = Some((now, false));
         Ok(())
     }
 

@@ -211,6 +211,33 @@ fn a_held_key_decides_nothing_where_its_repeats_come_late_and_in_bursts() {
     }
 }
 
+/// A key that types a command repeats more slowly than one that is held down.
+#[test]
+fn what_comes_after_a_decision_is_decided_after_a_pause() {
+    for interval in [130, 300, 699, 700, 900] {
+        let mut scene = Scene::new();
+        scene.wait(700);
+        assert_eq!(scene.decide(), "");
+        scene.key.id.0 += 1;
+        scene.drawn = Some(scene.now + Duration::from_millis(50));
+        let mut decided = false;
+        for _ in 0..20 {
+            scene.wait(interval);
+            decided |= scene.decide().is_empty();
+        }
+        assert_eq!(decided, interval >= 700, "every {interval} ms");
+        scene.wait(700);
+        assert_eq!(scene.decide(), "", "every {interval} ms");
+    }
+    // It was on the screen beside the first one.
+    let mut scene = Scene::new();
+    scene.wait(700);
+    assert_eq!(scene.decide(), "");
+    scene.key.id.0 += 1;
+    scene.wait(200);
+    assert_eq!(scene.decide(), "");
+}
+
 /// A view sends only what is typed once the last decision has been answered, and that takes long.
 #[test]
 fn a_held_key_decides_nothing_however_late_answers_come() {
