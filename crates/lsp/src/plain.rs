@@ -295,7 +295,7 @@ impl ClientProfile for Plain {
             EditorEvent::Close(id, reason, closed) => self.proposals.close(id, reason, closed, now),
             EditorEvent::Text(key, told) => self.proposals.tell(key, told, now),
             EditorEvent::Shared(key) => {
-                self.proposals.shared(key);
+                self.proposals.shared(key, now);
                 Vec::new()
             }
             EditorEvent::Status(status) => {

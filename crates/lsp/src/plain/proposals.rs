@@ -341,6 +341,7 @@ impl Proposals {
             return Vec::new();
         };
         pending.is_shown();
+        pending.showing.since = Some(now);
         pending.answer_due = None;
         let has_actions = pending.is_shared || pending.showing.is_open();
         pending.hint = (!has_actions).then(|| now + ATTACH_TIMEOUT);
@@ -354,9 +355,10 @@ impl Proposals {
     }
 
     /// A guest has a proposal open: it is shown, and the person has its code actions.
-    pub fn shared(&mut self, key: ProposalKey) {
+    pub fn shared(&mut self, key: ProposalKey, now: Instant) {
         if let Ok(pending) = self.pending.current_mut(key) {
             pending.is_shown();
+            pending.showing.since.get_or_insert(now);
             pending.is_shared = true;
             (pending.answer_due, pending.hint) = (None, None);
         }
@@ -495,7 +497,7 @@ impl Proposals {
             .deciding
             .and_then(|number| self.reads.finish(number));
         let read = read.and_then(|read| match read.then {
-            Then::Accept(request) => Some(request),
+            Then::Accept(request, _) => Some(request),
             Then::Settle(_) | Then::Close(_) | Then::Tell(_) => None,
         });
         if let Some(request) = read.or(pending.ruling.clone()) {
@@ -560,6 +562,8 @@ mod tests {
     use pillion_view::Original;
 
     use super::*;
+    use crate::plain::proposal::REJECT;
+    use crate::plain::wire::DocumentEvent;
     use crate::position::Encoding;
     use crate::quirks::Quirks;
 
@@ -649,6 +653,44 @@ mod tests {
         (proposals, key)
     }
 
+    /// The editor may answer before it has the file, and have it before it answers.
+    #[test]
+    fn a_decision_says_since_when_the_proposal_can_be_seen() {
+        let now = Instant::now();
+        let after = |millis| now + Duration::from_millis(millis);
+        let opened = |proposals: &mut Proposals, at| {
+            let (uri, text) = ("file:///tmp/pillion/a".to_owned(), "text".to_owned());
+            let opened = DocumentEvent::Opened { uri, text };
+            proposals.document_event(Path::new("/tmp/pillion/a"), opened, at);
+        };
+        for (answered, open) in [
+            (Some(100), Some(200)),
+            (Some(200), Some(100)),
+            (Some(200), None),
+            (None, Some(200)),
+            (None, None),
+        ] {
+            let (mut proposals, key, _) = waiting();
+            let file = Ok("/tmp/pillion/a".into());
+            proposals.done(Done::Written { key, file }, now);
+            for at in [100, 200] {
+                if answered == Some(at) {
+                    proposals.is_shown(key, after(at));
+                }
+                if open == Some(at) {
+                    opened(&mut proposals, after(at));
+                }
+            }
+            let known = answered.or(open).map(|_| Duration::from_millis(300));
+            let reject = proposals.execute(1.into(), REJECT, &[json!(1), json!(1)], after(500));
+            let [Action::Decide(decide)] = &reject[..] else {
+                panic!("{reject:?}");
+            };
+            let seen = decide.by.seen().unwrap();
+            assert_eq!(seen.drawn_for, known, "{answered:?} {open:?}");
+        }
+    }
+
     #[test]
     fn who_may_quit_by_closing_is_told_the_keys_and_nobody_else() {
         let now = Instant::now();
@@ -670,7 +712,7 @@ mod tests {
         assert_eq!(alone.elapse(now + ATTACH_TIMEOUT).len(), 1);
         assert_eq!(alone.due(), None);
         let (mut shared, key) = shown(now);
-        shared.shared(key);
+        shared.shared(key, now);
         assert_eq!(shared.due(), None);
         assert!(shared.elapse(now + 10 * ATTACH_TIMEOUT).is_empty());
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use lsp_server::RequestId;
+use pillion_view::decision::Seen;
 use pillion_view::{Diff, Proposed, Reply};
 
 use crate::disk::{Job, READ_TIMEOUT, Saved};
@@ -18,8 +19,8 @@ use pillion_text::restore::is_same_content;
 /// The action to take with the text.
 #[derive(Debug)]
 pub enum Then {
-    /// The person accepts it, with this request.
-    Accept(RequestId),
+    /// The person accepts it, with this request, and has seen so much of it.
+    Accept(RequestId, Seen),
     /// A command accepts it.
     Settle(Reply<String>),
     /// The view is gone already, and its text is wanted.

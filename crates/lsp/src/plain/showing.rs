@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use pillion_view::Against;
+use pillion_view::decision::Seen;
+
 use crate::plain::view::View;
 use pillion_text::restore::restore;
 
@@ -19,6 +22,8 @@ pub struct Showing {
     pub focused: u64,
     /// When it came before another one, which the person may still have in mind.
     pub interrupts: Option<Instant>,
+    /// Since when it is on the screen, as far as that is known.
+    pub since: Option<Instant>,
     /// When it counts as closed, if the editor does not open it again.
     pub closes: Option<Instant>,
     /// The end of the time in which its text is uncertain, because the editor reports saves and edits in any order.
@@ -37,6 +42,7 @@ impl Showing {
             view: None,
             focused,
             interrupts: None,
+            since: None,
             closes: None,
             settles: None,
             redraw: None,
@@ -51,7 +57,22 @@ impl Showing {
         self.interrupts = self.interrupts.map(|_| now);
         match &mut self.view {
             Some(view) => view.reopen(text, proposed),
-            view => *view = Some(View::new(text)),
+            view => {
+                *view = Some(View::new(text));
+                self.since = Some(now);
+            }
+        }
+    }
+
+    /// What is known of who decides about it now by a command: editors say no more than since when they have it open.
+    pub fn seen(&self, now: Instant) -> Seen {
+        Seen {
+            drawn_for: self.since.map(|since| now.saturating_duration_since(since)),
+            is_typed: true,
+            pauses: Vec::new(),
+            unseen_hunks: None,
+            against: Against::default(),
+            answers: None,
         }
     }
 

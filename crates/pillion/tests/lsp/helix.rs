@@ -13,6 +13,7 @@ use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{
     Editors, Env, Helix, HelixVersion, Home, SOON, TestClaude, Tmux, each_helix, lock_files,
 };
+use pillion_view::LOOK;
 
 const PAGE: &str = include_str!("../../../../docs/editors.md");
 
@@ -235,6 +236,7 @@ fn proposal(home: &Home) -> PathBuf {
 }
 
 fn accept(helix: &Helix, file: &str) {
+    look();
     helix.choose(&accept_title(file), 0);
 }
 
@@ -242,7 +244,13 @@ fn accept_title(file: &str) -> String {
     format!("Accept {file} as shown (Claude Code)")
 }
 
+/// Nothing counts before that.
+fn look() {
+    sleep(LOOK);
+}
+
 fn reject(helix: &Helix, file: &str) {
+    look();
     helix.choose(&format!("Reject the change to {file} (Claude Code)"), 1);
 }
 

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use lsp_server::{ErrorCode, Message, RequestId, ResponseError};
 use pillion_protocol::{Note, Verdict};
+use pillion_view::decision::Seen;
 use pillion_view::{By, Decide, DiffId, LOOK, ProposalKey, Proposed, Ruling, Told};
 use serde_json::{Value, json};
 
@@ -36,9 +37,9 @@ impl Proposals {
             Ok(meant) => meant,
             Err(error) => return vec![Action::answer(request, Err(error))],
         };
-        let key = pending.key();
+        let (key, seen) = (pending.key(), pending.showing.seen(now));
         if command == REJECT {
-            return self.decide(request, key, because(arguments));
+            return self.decide(request, key, because(arguments), seen);
         }
         if pending.showing.is_uncertain(now) {
             return vec![refuse(request, UNCERTAIN)];
@@ -47,9 +48,9 @@ impl Proposals {
             return self.bring_back(request, key);
         }
         match pending.text() {
-            Some(text) => self.decide(request, key, accepted(text)),
+            Some(text) => self.decide(request, key, accepted(text), seen),
             None => {
-                let read = self.start_read(key.id, Then::Accept(request), now);
+                let read = self.start_read(key.id, Then::Accept(request, seen), now);
                 read.into_iter().collect()
             }
         }
@@ -77,7 +78,13 @@ impl Proposals {
         vec![Action::Send(ask), Action::answer(request, Ok(Value::Null))]
     }
 
-    fn decide(&mut self, request: RequestId, key: ProposalKey, verdict: Verdict) -> Vec<Action> {
+    fn decide(
+        &mut self,
+        request: RequestId,
+        key: ProposalKey,
+        verdict: Verdict,
+        seen: Seen,
+    ) -> Vec<Action> {
         match self.pending.current_mut(key) {
             Ok(pending) => {
                 pending.ruling = Some(request);
@@ -88,8 +95,7 @@ impl Proposals {
         let decide = Decide {
             key,
             verdict,
-            // Nobody knows what these editors draw.
-            by: By::View,
+            by: By::Seen(seen),
             base: None,
         };
         vec![Action::Decide(decide)]
@@ -146,13 +152,15 @@ impl Proposals {
             if pending.deciding == Some(number) {
                 pending.deciding = None;
             }
-            if let Then::Accept(_) = &read.then {
+            if let Then::Accept(..) = &read.then {
                 text = text.and_then(|text| as_shown(pending, text));
             }
         }
         match (read.then, text) {
-            (Then::Accept(request), Ok(text)) => self.decide(request, key, accepted(text)),
-            (Then::Accept(request), Err(why)) => vec![refuse(request, why)],
+            (Then::Accept(request, seen), Ok(text)) => {
+                self.decide(request, key, accepted(text), seen)
+            }
+            (Then::Accept(request, _), Err(why)) => vec![refuse(request, why)],
             (Then::Settle(closed), Ok(text)) => {
                 let actions = self.forget(key.id);
                 closed.done(text);

@@ -1,6 +1,9 @@
 //! The differences that were seen in eglot and lsp-mode, as they are on the wire.
 
+use std::thread;
+
 use pillion_protocol::IdeContext;
+use pillion_view::LOOK;
 use serde_json::json;
 
 use crate::agent::accepted;
@@ -59,6 +62,7 @@ fn nothing_follows_the_answer_to_lsp_mode_s_command() {
     world.did_change(&proposal.uri, "mine\n");
     world.diagnostics(&proposal.uri, |found| !found.is_empty());
     let params = json!({"command": "pillion.accept", "arguments": [1, 1]});
+    thread::sleep(LOOK);
     world.editor.send(
         json!({"jsonrpc": "2.0", "id": 999, "method": "workspace/executeCommand", "params": params}),
     );

@@ -100,12 +100,12 @@ impl Second {
         let action = actions.find(|action| action["title"].as_str().unwrap().starts_with(title));
         let action = action.unwrap();
         let params = json!({"command": action["command"], "arguments": action["arguments"]});
-        self.editor.request("workspace/executeCommand", params)
+        self.editor.execute(&params)
     }
 
     fn execute(&mut self, command: &str, arguments: Value) -> Value {
         let params = json!({"command": command, "arguments": arguments});
-        self.editor.request("workspace/executeCommand", params)
+        self.editor.execute(&params)
     }
 
     /// The next diagnostics of the proposal.

@@ -210,6 +210,39 @@ fn a_command_without_arguments_means_what_the_person_looked_at_last() {
     assert_eq!(world.agent.outcome(), accepted(&targets[1], "after\n"));
 }
 
+/// `space a` and Enter, begun for something else as it comes, or held down.
+#[test]
+fn a_code_action_counts_once_the_proposal_can_have_been_looked_at() {
+    for command in ["pillion.accept", "pillion.reject"] {
+        let mut world = World::new();
+        let target = world.target("a.rs", "before\n");
+        let proposal = world.shown(&target, "after\n");
+        let key = arguments_of(&mut world, &proposal.uri, command);
+        let params = json!({"command": command, "arguments": key});
+        let early = world.editor.request("workspace/executeCommand", params);
+        assert_eq!(
+            early["error"]["message"],
+            "this has only just opened: look at it, then decide again"
+        );
+        assert!(proposal.path.exists());
+        let answer = world.execute(command, key);
+        assert!(answer.get("error").is_none(), "{answer}");
+        let outcome = match command {
+            "pillion.accept" => accepted(&target, "after\n"),
+            _ => rejected(&target),
+        };
+        assert_eq!(world.agent.outcome(), outcome);
+    }
+}
+
+/// The arguments of this command in the code actions of a proposal.
+fn arguments_of(world: &mut World, uri: &str, command: &str) -> Value {
+    let actions = world.code_actions(uri, (0, 0), (0, 0));
+    let mut actions = actions.as_array().unwrap().iter();
+    let action = actions.find(|it| it["command"] == command).unwrap();
+    action["arguments"].clone()
+}
+
 #[test]
 fn a_command_without_arguments_is_not_about_a_proposal_that_cannot_have_been_seen() {
     let mut world = World::new();

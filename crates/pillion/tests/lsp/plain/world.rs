@@ -131,7 +131,7 @@ impl World {
         if !arguments.is_null() {
             params["arguments"] = arguments;
         }
-        self.editor.request("workspace/executeCommand", params)
+        self.editor.execute(&params)
     }
 
     /// Chooses a code action of a proposal, as a person does.
