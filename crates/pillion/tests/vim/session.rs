@@ -61,6 +61,24 @@ fn no_session_has_the_view_in_it(version: VimVersion) {
     }
 }
 
+/// Their event comes first, and there is none of what they write then.
+#[each_vim]
+fn a_session_that_is_saved_at_the_end_has_no_view_in_it(version: VimVersion) {
+    let review = Review::with(
+        version,
+        "set sessionoptions+=localoptions\nautocmd VimLeavePre * execute 'mksession! ' .. g:session",
+    );
+    let session = review.world.home.root().join("session.vim");
+    let name = session.display();
+    review.vim().command(&format!("let g:session = '{name}'"));
+    review.propose(PROPOSED);
+    review.vim().quit();
+    let written = fs::read_to_string(&session).unwrap();
+    assert!(!written.contains("pillion://"), "{written}");
+    assert!(!written.contains("nomodifiable"), "{written}");
+    restores_no_view(version, review.world.home, &session);
+}
+
 /// Saved where no event tells of it, or before Pillion was there.
 #[each_vim]
 fn a_view_in_a_session_is_not_restored(version: VimVersion) {

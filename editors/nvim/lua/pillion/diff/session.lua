@@ -26,7 +26,12 @@ local function put_away(diff, here)
   end
 end
 
---- Writes the session again. Its path is in a variable of Neovim's, never in the text of a command.
+--- Its path is in a variable of Neovim's, never in the text of a command.
+local function write()
+  pcall(vim.cmd.mksession, { vim.fn.fnameescape(vim.v.this_session), bang = true })
+end
+
+--- Writes the session again.
 local function save_again(sorted)
   local here, mode = focus.capture(), vim.api.nvim_get_mode().mode
   quiet.run(function()
@@ -36,7 +41,7 @@ local function save_again(sorted)
         table.insert(back, put_away(diff, here))
       end
     end
-    pcall(vim.cmd.mksession, { vim.fn.fnameescape(vim.v.this_session), bang = true })
+    write()
     local target
     for _, show in ipairs(back) do
       target = show() or target
@@ -67,11 +72,26 @@ function M.attach(group, sorted)
   })
 end
 
---- Neovim ends: what is saved from now on has no views.
+--- For how long a session counts as written while Neovim ends. Seconds.
+local ENDING = 10
+
+--- True if the session was written just now, with a view in it: autocommands of one event tell of none.
+local function has_view()
+  local session = vim.v.this_session
+  return session ~= ""
+    and vim.fn.getftime(session) >= os.time() - ENDING
+    and table.concat(vim.fn.readfile(session), "\n"):find("pillion[%a-]*://") ~= nil
+end
+
+--- Neovim ends: what is saved from now on has no views, nor has what was saved by those who heard of it before us.
 function M.end_views(sorted)
   quiet.run(function()
-    for _, diff in ipairs(sorted()) do
+    local diffs = sorted()
+    for _, diff in ipairs(diffs) do
       view.close_windows(diff, diff.windows)
+    end
+    if #diffs > 0 and has_view() then
+      write()
     end
   end)
 end

@@ -8,6 +8,9 @@ import autoload './view.vim'
 
 var is_saving = false
 
+# For how long a session counts as written while Vim ends. Seconds.
+const ENDING = 10
+
 # Writes the session again. Its path is the person's.
 def SaveAgain()
   const shown = pending.Sorted()->filter((_, diff) => view.IsShown(diff))
@@ -39,6 +42,19 @@ def SaveAgain()
   endtry
 enddef
 
+# Vim ends: what is saved from now on has no views, nor has what was saved by those who heard of it before us, of which
+# no event tells.
+def End()
+  const shown = pending.Sorted()->filter((_, diff) => view.IsShown(diff))
+  for diff in shown
+    view.PutAway(diff)
+  endfor
+  if !empty(shown) && v:this_session != '' && getftime(v:this_session) >= localtime() - ENDING
+      && match(readfile(v:this_session), 'pillion[a-z-]*://') >= 0
+    quiet.Run(() => execute('mksession! ' .. fnameescape(v:this_session)))
+  endif
+enddef
+
 # Takes away what a session restored of views that it was saved with.
 export def Clean()
   for info in getbufinfo()->filter((_, info) => info.name =~ '^pillion[a-z-]*://')
@@ -53,6 +69,7 @@ export def Attach()
   augroup PillionSession
     autocmd!
     autocmd SessionWritePost * SaveAgain()
+    autocmd VimLeavePre * End()
   augroup END
 enddef
 
