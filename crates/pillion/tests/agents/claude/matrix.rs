@@ -41,14 +41,13 @@ fn claude_that_is_run_writes_nothing_unseen_through_a_link() {
         scene.model.script([Turn::say(&said)]);
         scene.claude.prompt("change it");
         // It is outside of the workspace, and has its whole path.
-        let shown = file.display().to_string();
-        scene.wait_view(&shown);
+        let title = format!("{NAME} proposes {}", file.display());
+        scene.review.pane().wait_for(&title, SOON);
         scene.wait_asked("Write to the path to which the link leads instead");
         assert_eq!(
             fs::read_to_string(&file).ok(),
             is_there.then(|| "one\n".to_owned())
         );
-        let title = format!("{NAME} proposes {shown}");
         scene.review.accept_shown(&title);
         scene.claude.wait_for(&said);
         assert_eq!(super::read(&file), "eins\n");
