@@ -48,7 +48,10 @@ fn claude_that_is_run_writes_nothing_unseen_through_a_link() {
             fs::read_to_string(&file).ok(),
             is_there.then(|| "one\n".to_owned())
         );
-        scene.review.accept_shown(&title);
+        let pane = scene.review.pane();
+        pane.send_keys(["a"]);
+        pane.wait_for("y accepts anyway", SOON);
+        pane.send_keys(["y"]);
         scene.claude.wait_for(&said);
         assert_eq!(super::read(&file), "eins\n");
         scene.claude.wait_ready();
