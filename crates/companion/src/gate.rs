@@ -18,6 +18,9 @@ pub(crate) use self::doubts::{Doubt, Weighed, weigh, weigh_blind};
 /// What is added to a question that is answered before anybody can have read it. The wait goes on as it began.
 const TOO_EARLY: &str = " (this came too soon after the question)";
 
+/// Who types on pauses for less: after a decision, nothing else is meant for what comes then.
+const PAUSE: Duration = Duration::from_millis(300);
+
 /// The state of the gate.
 #[derive(Debug, Default)]
 pub struct Gate {
@@ -60,14 +63,15 @@ impl Gate {
             self.key.is_held_after(*missed);
         }
         let is_held = self.key.is_held_after(pause);
-        if let Some((_, has_paused)) = &mut self.passed {
-            *has_paused |= pause >= LOOK;
-        }
         let Some(drawn_for) = seen.drawn_for else {
             let text = "this has not been on the screen yet: look at it first";
             return Err(Refusal::new(NOT_SEEN, text));
         };
-        // A key that types a whole command, or that a person types on and on, repeats more slowly.
+        // A key that types a whole command repeats more slowly. A pause counts while this one is on the screen.
+        if let Some((_, has_paused)) = &mut self.passed {
+            let is_beside_it = pause <= drawn_for || drawn_for >= LOOK;
+            *has_paused |= pause >= PAUSE && is_beside_it;
+        }
         let goes_on = |(at, has_paused): (Instant, bool)| {
             !has_paused && drawn_for < now.saturating_duration_since(at)
         };
