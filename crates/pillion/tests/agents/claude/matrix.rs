@@ -26,15 +26,15 @@ fn claude_that_is_run_writes_nothing_unseen_through_a_link() {
     std::os::unix::fs::symlink(&outside, &link).expect("the home is ours");
     for name in ["edited.txt", "whole.txt", "new.txt"] {
         let change = |folder: &std::path::Path| match name {
-            "edited.txt" => Turn::replace(&folder.join(name), "one", "eins"),
-            _ => Turn::write_file(&folder.join(name), "eins\n"),
+            "edited.txt" => Turn::replace(folder.join(name), "one", "eins"),
+            _ => Turn::write_file(folder.join(name), "eins\n"),
         };
         let file = outside.join(name);
         let is_there = name != "new.txt";
         if is_there {
             fs::write(&file, "one\n").expect("the home is ours");
         }
-        let read = |folder: &std::path::Path| is_there.then(|| Turn::read_file(&folder.join(name)));
+        let read = |folder: &std::path::Path| is_there.then(|| Turn::read_file(folder.join(name)));
         let said = format!("{name} is done");
         let turns = [&link, &outside].map(|it| read(it).into_iter().chain([change(it)]));
         scene.model.script(turns.into_iter().flatten());
