@@ -547,16 +547,6 @@ impl ThisProcess {
         }
     }
 
-    /// Notes the agent whose hook this is: of what no companion hears, as in a container, none does.
-    pub fn note_hook_of(&self, agent: Dialect, environment: &Environment) {
-        let Ok(store) = Store::of(environment) else {
-            return;
-        };
-        for process in self.asker.lineage.agent_of_hook(&Machine) {
-            note(&store, &noted(agent, process));
-        }
-    }
-
     /// Whether no agent that was noted is above it.
     ///
     /// # Errors

@@ -37,13 +37,11 @@ pub fn started_at() -> Option<u64> {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use system::inner_pid;
-
-#[cfg(target_os = "linux")]
 mod system {
     use std::fs;
 
     use super::Namespaces;
+    use crate::process::inner_pid;
 
     /// The kernel gives it to the first namespace.
     pub const FIRST_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
@@ -69,14 +67,6 @@ mod system {
             let status = fs::read_to_string(format!("/proc/{seen}/status"));
             status.is_ok_and(|status| inner_pid(&status) == Some(pid))
         })
-    }
-
-    /// The last of several numbers of one process: what it calls itself.
-    pub(crate) fn inner_pid(status: &str) -> Option<u32> {
-        let mut lines = status.lines();
-        let numbers = lines.find_map(|line| line.strip_prefix("NSpid:"))?;
-        let inner = numbers.split_whitespace().skip(1);
-        inner.last()?.parse().ok()
     }
 
     pub fn started_at() -> Option<u64> {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 #[path = "process/linux.rs"]
 mod system;
 #[cfg(target_os = "linux")]
-pub(crate) use system::{open_files, sockets, tells_files};
+pub(crate) use system::{inner_pid, open_files, sockets, tells_files};
 #[cfg(not(target_os = "linux"))]
 #[path = "process/other.rs"]
 mod system;

@@ -300,31 +300,6 @@ fn expect_refused_among_other_processes(sandbox: &Sandbox) {
     }
 }
 
-/// Where an agent sees other processes than the companion, as in a container, its hook denies, and notes whose it is.
-#[test]
-fn an_agent_among_other_processes_is_known_by_what_was_denied() {
-    if !rustix::process::geteuid().is_root() {
-        return;
-    }
-    let sandbox = Sandbox::new();
-    let home = &sandbox.home;
-    let _serve = sandbox.serve_in_hub::<&str>([]);
-    let patch = "*** Begin Patch\n*** Add File: new.txt\n+new\n*** End Patch\n";
-    let call = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": home.workspace(), "tool_use_id": "2",
-        "tool_name": "apply_patch", "tool_input": {"command": patch},
-    });
-    home.file("call.json", call.to_string());
-    let agent = "'PILLION' hook codex <call.json; 'PILLION' hook uninstall codex; exit $?\n";
-    home.file(
-        "agent.sh",
-        agent.replace("PILLION", env!("CARGO_BIN_EXE_pillion")),
-    );
-    let script = "unshare --pid --fork --mount-proc sh -c 'sh agent.sh; exit $?'";
-    let refused = apart(&sandbox, &[], script).expect_error(1, STARTED, ELSEWHERE);
-    assert!(refused.stdout.contains("\"deny\""), "{}", refused.stdout);
-}
-
 /// An editor that an agent opens shows what is proposed, and what it says of texts, files and trust is none of the
 /// person's words.
 #[test]

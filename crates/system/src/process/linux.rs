@@ -14,7 +14,6 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{Answer, Kin, Process, ask};
-use crate::namespaces;
 
 /// The ticks of a second in what the kernel shows to programs, on every architecture that is left.
 const TICKS: u64 = 100;
@@ -112,7 +111,7 @@ impl Tree {
             session: stat.session,
             terminal: stat.terminal.filter(|terminal| *terminal != 0),
             login: login(pid),
-            is_init: namespaces::inner_pid(&status) == Some(1),
+            is_init: inner_pid(&status) == Some(1),
         })
     }
 
@@ -225,6 +224,14 @@ pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
         Some((text(&line[..at]), text(&line[at + 1..])))
     });
     pairs.collect()
+}
+
+/// The last of several numbers of one process: what it calls itself.
+pub(crate) fn inner_pid(status: &str) -> Option<u32> {
+    let mut lines = status.lines();
+    let numbers = lines.find_map(|line| line.strip_prefix("NSpid:"))?;
+    let inner = numbers.split_whitespace().skip(1);
+    inner.last()?.parse().ok()
 }
 
 /// `Uid: REAL EFFECTIVE SAVED FILESYSTEM`: the one with whose rights it does things.

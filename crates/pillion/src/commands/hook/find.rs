@@ -87,11 +87,6 @@ pub struct Companions<'a> {
 }
 
 impl<'a> Companions<'a> {
-    /// The environment in which they are looked for.
-    pub fn environment(&self) -> &'a Environment {
-        self.environment
-    }
-
     /// They are looked for when one is needed.
     pub fn new(environment: &'a Environment) -> Self {
         Self {

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
 use pillion_doctor::setup::settings::user_file;
-use pillion_hooks::settings::{self, Format, State};
+use pillion_hooks::settings::{self, Format, Hook, Refused, State};
 use pillion_protocol::Dialect;
 
-use super::uninstall::ours;
 use crate::args;
 use crate::commands::control_client;
 use crate::commands::output::say;
@@ -93,6 +92,13 @@ pub fn settings_file(agent: Dialect, by_hand: &str) -> anyhow::Result<SettingsFi
         return Err(failure.hint("Remove the link, and run this again.").into());
     }
     Ok(SettingsFile::look(path, by_hand)?.private())
+}
+
+/// Our hooks in the text of a settings file.
+pub fn ours(format: Format, text: &str, agent: &str) -> Result<Vec<Hook>, Refused> {
+    let mut hooks = settings::hooks(&format.values(text)?);
+    hooks.retain(|hook| hook.ours(agent).is_some());
+    Ok(hooks)
 }
 
 fn path(agent: Dialect) -> Result<PathBuf, Failure> {

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use pillion_companion::who::ThisProcess;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_hooks::{
@@ -161,8 +160,6 @@ impl Judge<'_, '_> {
                 Ok(companion) => companion,
                 Err(Missing::Misled(why)) => return Err(Misled(why)),
                 Err(Missing::Silent(why) | Missing::Unreachable(why)) => {
-                    let environment = self.companions.environment();
-                    ThisProcess::look(environment).note_hook_of(self.agent, environment);
                     return Ok(Ruling::Denied(undecided(&why, &[])));
                 }
                 Err(Missing::Nobody(why)) => return Ok(self.nobody(&why.to_string())),

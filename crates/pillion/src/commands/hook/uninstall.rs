@@ -1,9 +1,9 @@
 //! `pillion hook uninstall`.
 
-use pillion_hooks::settings::{self, Format, Hook, Refused};
+use pillion_hooks::settings::{self, Format, Hook};
 use pillion_protocol::Dialect;
 
-use super::install::settings_file;
+use super::install::{ours, settings_file};
 use crate::args;
 use crate::commands::control_client;
 use crate::commands::output::say;
@@ -52,11 +52,4 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     say(&format!("removed Pillion's hooks from {}", file.shown()))?;
     say("Agents that run already may go on calling them until they end.")
-}
-
-/// Our hooks in the text of a settings file.
-pub fn ours(format: Format, text: &str, agent: &str) -> Result<Vec<Hook>, Refused> {
-    let mut hooks = settings::hooks(&format.values(text)?);
-    hooks.retain(|hook| hook.ours(agent).is_some());
-    Ok(hooks)
 }
