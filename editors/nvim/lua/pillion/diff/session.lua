@@ -1,6 +1,7 @@
 --- Sessions: views are no part of them. What was saved with one is saved once more without.
 
 local focus = require("pillion.diff.focus")
+local original = require("pillion.diff.original")
 local quiet = require("pillion.diff.quiet")
 local view = require("pillion.diff.view")
 
@@ -90,6 +91,8 @@ function M.end_views(sorted)
     for _, diff in ipairs(diffs) do
       view.close_windows(diff, diff.windows)
     end
+    -- Options of buffers may be saved, too.
+    original.guard(nil)
     if #diffs > 0 and has_view() then
       write()
     end
