@@ -13,52 +13,6 @@ use super::{NAME, Scene, read, wait_connected};
 use crate::companion::{self, SOON};
 use crate::review::Review;
 
-/// In the mode in which it hears no hook about what is behind a link, nothing is written there unseen: by the path to which that leads it
-/// is shown. Two kinds of calls, and a new file.
-#[cfg(unix)]
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_writes_nothing_unseen_through_a_link() {
-    let scene = run_in("bypassPermissions");
-    let outside = scene.home.home().join("outside");
-    fs::create_dir(&outside).expect("the home is ours");
-    let link = scene.home.workspace().join("link");
-    std::os::unix::fs::symlink(&outside, &link).expect("the home is ours");
-    for name in ["edited.txt", "whole.txt", "new.txt"] {
-        let change = |folder: &std::path::Path| match name {
-            "edited.txt" => Turn::replace(folder.join(name), "one", "eins"),
-            _ => Turn::write_file(folder.join(name), "eins\n"),
-        };
-        let file = outside.join(name);
-        let is_there = name != "new.txt";
-        if is_there {
-            fs::write(&file, "one\n").expect("the home is ours");
-        }
-        let read = |folder: &std::path::Path| is_there.then(|| Turn::read_file(folder.join(name)));
-        let said = format!("{name} is done");
-        let turns = [&link, &outside].map(|it| read(it).into_iter().chain([change(it)]));
-        scene.model.script(turns.into_iter().flatten());
-        scene.model.script([Turn::say(&said)]);
-        scene.claude.prompt("change it");
-        // It is outside of the workspace, and has its whole path.
-        let title = format!("{NAME} proposes {}", file.display());
-        scene.review.pane().wait_for(&title, SOON);
-        scene.wait_asked("Write to the path to which the link leads instead");
-        assert_eq!(
-            fs::read_to_string(&file).ok(),
-            is_there.then(|| "one\n".to_owned())
-        );
-        let pane = scene.review.pane();
-        pane.send_keys(["a"]);
-        pane.wait_for("y accepts anyway", SOON);
-        pane.send_keys(["y"]);
-        scene.claude.wait_for(&said);
-        assert_eq!(super::read(&file), "eins\n");
-        scene.claude.wait_ready();
-        scene.model.clear();
-    }
-}
-
 /// A notebook's cell: accepted, rejected with a reason, stopped with Esc.
 #[test]
 #[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
