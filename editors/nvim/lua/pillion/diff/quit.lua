@@ -116,7 +116,8 @@ local function is_last_window()
   return #wins == 1
 end
 
---- Neovim is about to end: by a map, by a script, by `:restart`, by the last window. A proposal in that one is closed with it.
+--- Neovim is about to end: by a map, by a script, by `:restart`, by the last window. A proposal in that one is closed
+--- with it.
 function M.on_exit(pending)
   pending.finish()
   local win, here = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
