@@ -1048,6 +1048,58 @@ fn a_persons_lines_in_a_file_of_two_names_stay() {
     }
 }
 
+/// What was made before the turn was there in another place, which may have been the only one.
+#[test]
+fn what_was_moved_to_where_agents_work_stays_unless_all_is_taken_back() {
+    for (before, agents, stays) in [
+        ("echo 1 > ../out", "mv ../out in", true),
+        ("echo 1 > ../out", "mv ../out in; echo 2 >> in", true),
+        ("mkdir ../d; echo 1 > ../d/a", "mv ../d in", true),
+        ("ln -s x ../out", "mv ../out in", true),
+        ("echo A=1 > .env", "mv .env in; echo B=2 >> in", true),
+        (
+            "head -c 20000000 /dev/zero > big",
+            "mv big in; echo 2 >> in",
+            true,
+        ),
+        // Whatever is in these, is elsewhere, or the agent's own.
+        ("echo 1 > ../out", "cp -p ../out in", false),
+        ("echo 1 > ../out", "ln ../out in", false),
+        ("seq 9 > a", "mv a in", false),
+        ("seq 9 > a", "mv a in; seq 20 30 > in", false),
+        ("true", "echo 1 > b; mv b in", false),
+    ] {
+        let mut lab = Lab::new();
+        lab.shell(before);
+        // What is made within one step of the clock may be the turn's.
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_millis(30) {
+            std::thread::yield_now();
+        }
+        let kept = lab.turn(Agent::WithHooks, |lab| lab.shell(agents)).unwrap();
+        let place = lab.root.join("in");
+        let is_there = || place.symlink_metadata().is_ok();
+        let turn = ChangeRef {
+            turn: kept.turn.number,
+            change: None,
+        };
+        let mut said = Vec::new();
+        Deciding::new(&lab.store, &kept)
+            .all(Act::TakeBack, &[turn], |it| said.push(it))
+            .unwrap();
+        assert_eq!(is_there(), stays, "{agents}: {said:?}");
+        let of_it = said.iter().find(|it| it.path.starts_with("in")).unwrap();
+        assert_eq!(of_it.is_left_out(), stays, "{agents}: {of_it:?}");
+        let kept = Kept::read(&lab.store, kept.turn.number).unwrap();
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        deciding.take_all();
+        deciding.all(Act::TakeBack, &[turn], drop).unwrap();
+        assert!(!is_there(), "{agents}");
+        lab.act(Act::Undo, kept.turn.number);
+        assert!(is_there(), "{agents}");
+    }
+}
+
 /// The permissions of a file that stood for a folder are not the folder's: who is not root could not enter it any more.
 #[test]
 fn a_folder_gets_no_permissions_of_a_file_that_stood_for_it() {

@@ -167,7 +167,7 @@ fn the_agent_hears_why_a_change_was_taken_back_or_kept() {
             path(&tree)
         )
     );
-    assert_eq!(reasons(&tree), [some("all of it"), None]);
+    assert_eq!(reasons(&tree), [some("all of it; five?"), None]);
     assert!(told(&tree, Act::Keep, &["1.2"], Words::default()).is_empty());
 }
 
@@ -199,7 +199,11 @@ fn what_is_said_of_several_changes_is_told_once_and_kept_of_each() {
             let on_line = heard.iter().filter(|it| it.text.contains("one?"));
             assert_eq!(on_line.count(), 1, "{heard:?}");
             let expected: Vec<_> = (1..=3)
-                .map(|it| (it != 2 || of.len() == 1).then(|| "too early".to_owned()))
+                .map(|it| match it {
+                    2 if of.len() != 1 => None,
+                    3 => some("too early; one?"),
+                    _ => some("too early"),
+                })
                 .collect();
             assert_eq!(reasons(&tree), expected);
             // With no room for more, the words are there nevertheless.
@@ -257,7 +261,7 @@ fn what_is_said_of_hunks_one_after_the_other_stays_in_the_log() {
     };
     let all: Vec<_> = item.judged.all_notes().map(|it| it.text.as_str()).collect();
     assert_eq!(all, ["the rest", "second", "first"]);
-    assert_eq!(reasons(&tree), [some("the rest")]);
+    assert_eq!(reasons(&tree), [some("the rest; second; first")]);
     let diff = String::from_utf8(items[0].diff(&tree.store)).unwrap();
     assert!(
         diff.contains("\n# the rest\n# second\n# first\ndiff --git a/"),

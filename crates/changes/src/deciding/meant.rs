@@ -71,6 +71,9 @@ impl<'a> Deciding<'a> {
             () if change.is_mixed && change.before.is_absent() => {
                 Some("left out, as you have written in the new file, too")
             }
+            () if self.came_from_elsewhere(change) => {
+                Some("left out, as it was there before the turn, in another place")
+            }
             () if !keeps_all && self.state(change) == ChangeState::Kept => {
                 Some("left out, as you kept it")
             }

@@ -3,10 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use super::{Act, DecideError, Deciding};
-use crate::scan::is_one_file;
+use crate::scan::{Stat, has_other_names, is_one_file};
 use crate::state::{FileState, Hash};
 use crate::take_back::{self, TakeBackError};
 use crate::turn::{Change, ChangeState};
@@ -218,6 +219,41 @@ impl<'a> Deciding<'a> {
                 && size(&it.before) == Some(size_now)
                 && it.path.symlink_metadata().is_err()
         })
+    }
+
+    /// Returns true if a new file was made before the turn and has come from where nobody looks: it may be the only copy of what
+    /// somebody else has made.
+    pub(super) fn came_from_elsewhere(&self, change: &Change) -> bool {
+        let turn = &self.kept.turn;
+        let is_new = change.before.is_absent() && change.moved_from.is_none();
+        // Without hooks a turn begins with what is found first.
+        if !is_new || turn.is_without_hooks || has_other_names(&change.path) {
+            return false;
+        }
+        let since_1970 = |it: SystemTime| it.duration_since(UNIX_EPOCH).ok();
+        let made = change.path.symlink_metadata().and_then(|it| it.created());
+        let began = Duration::from_millis(turn.began);
+        let is_older = made.ok().and_then(since_1970).is_some_and(|it| it < began);
+        if !is_older {
+            return false;
+        }
+        let folders = change.path.ancestors().skip(1);
+        let has_come = Stat::at(&change.path)
+            .is_ok_and(|it| it.is_some_and(|it| it.changed >= began))
+            || { folders }.any(|it| self.new_folders.contains(it));
+        let mut moved = turn.changes.iter().filter_map(|it| it.moved_from.as_ref());
+        let mut others = turn.real_changes();
+        // Nor is it what stood where something else is now, under another name.
+        has_come
+            && self.may_be_moved(change).is_none()
+            && !others.any(|it| {
+                let has_gone = match (&it.before, &it.after) {
+                    (FileState::File { .. }, FileState::File { .. }) => false,
+                    (before, _) => before.text().is_some(),
+                };
+                has_gone && content(&it.before) == content(&change.after)
+                    || has_gone && !moved.any(|from| *from == it.path)
+            })
     }
 
     /// Refuses to take the only copy of a text away that belongs to another file of the turn.
