@@ -14,6 +14,7 @@ use pillion_testkit::{
     Claude, ClaudeRelease, Env, Home, Kate, KateVersion, Model, SOON, TestAgent, TestClaude, Tmux,
     Turn, each_kate, lock_files, make_repository,
 };
+use pillion_view::LOOK;
 use serde_json::{Value, json};
 
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
@@ -268,6 +269,8 @@ impl Scene {
             assert!(started.elapsed() < SOON, "{title} was not opened");
             sleep(Duration::from_millis(20));
         }
+        // Nothing counts before that.
+        sleep(LOOK);
         proposed
     }
 

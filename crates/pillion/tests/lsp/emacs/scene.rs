@@ -12,6 +12,7 @@ use pillion_testkit::{
     Call, Emacs, EmacsSetup, EmacsVersion, Home, SOON, Tmux, lock_files, make_repository,
     programs_below,
 };
+use pillion_view::LOOK;
 
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
@@ -173,6 +174,8 @@ impl Scene {
 
     #[track_caller]
     fn choose(&self, action: &str) {
+        // Nothing counts before that.
+        sleep(LOOK);
         let pane = self.emacs.pane();
         match self.client {
             Client::Eglot => {
