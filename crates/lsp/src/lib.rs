@@ -39,9 +39,12 @@ pub enum Error {
     /// Its messages are not the base protocol.
     #[error("cannot parse the editor's messages")]
     Malformed(#[from] Malformed),
+    /// Whoever opened its pipes would not be noticed.
+    #[error("nobody would notice if another program opened the editor's connection to Pillion")]
+    Unguarded(#[source] std::io::Error),
     /// What comes over it may be that program's.
     #[error(
-        "another program has opened the editor's connection to Pillion: nothing that came over it since counts"
+        "another program has the editor's connection to Pillion open: nothing that came over it since counts"
     )]
     Opened,
 }

@@ -33,10 +33,7 @@ pub struct Transport {
 
 /// Connects standard input and output.
 pub fn stdio() -> anyhow::Result<Transport> {
-    let guard = PipeGuard::start().unwrap_or_else(|error| {
-        tracing::warn!(%error, "nobody notices if another program opens the connection");
-        PipeGuard::default()
-    });
+    let guard = PipeGuard::start().map_err(Error::Unguarded)?;
     pillion_system::stdio::widen_input();
     // A bound, so that an editor that sends faster than it is read fills its own pipe.
     let (input_sender, input) = bounded(16);

@@ -241,7 +241,8 @@ impl<'a> Deciding<'a> {
         let has_come = Stat::at(&change.path)
             .is_ok_and(|it| it.is_some_and(|it| it.changed >= began))
             || { folders }.any(|it| self.new_folders.contains(it));
-        let mut moved = turn.changes.iter().filter_map(|it| it.moved_from.as_ref());
+        let moved = turn.changes.iter().filter_map(|it| it.moved_from.as_ref());
+        let moved: HashSet<_> = moved.collect();
         let mut others = turn.real_changes();
         // Nor is it what stood where something else is now, under another name.
         has_come
@@ -251,8 +252,8 @@ impl<'a> Deciding<'a> {
                     (FileState::File { .. }, FileState::File { .. }) => false,
                     (before, _) => before.text().is_some(),
                 };
-                has_gone && content(&it.before) == content(&change.after)
-                    || has_gone && !moved.any(|from| *from == it.path)
+                let is_this = content(&it.before) == content(&change.after);
+                has_gone && (is_this || !moved.contains(&it.path))
             })
     }
 

@@ -48,6 +48,9 @@ fn refused(error: Error) -> anyhow::Error {
         Error::Opened => failure
             .hint("Decide in `pillion`, or start the editor anew. An agent's command may have done this.")
             .into(),
+        Error::Unguarded(cause) => anyhow::Error::new(cause).context(failure.hint(
+            "Something has taken all of fs.inotify.max_user_instances: end that, or raise it.",
+        )),
         Error::Malformed(cause) => anyhow::Error::new(cause)
             .context(failure.hint("This command is for editors: start it from one, or see --log.")),
     }

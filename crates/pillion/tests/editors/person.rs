@@ -152,6 +152,7 @@ impl Person {
         let outcome = self.gemini.outcome();
         assert_eq!(outcome, expected, "{}", self.editor.describe());
         self.wait_gone();
+        self.editor.assert_no_errors();
     }
 
     #[track_caller]
@@ -187,7 +188,6 @@ impl Person {
     #[track_caller]
     pub fn wait_gone(&self) {
         self.wait("no view left", |editor| !editor.has_views());
-        self.editor.assert_no_errors();
     }
 
     /// The person, who is in the view, reads that nobody has decided, and closes it.

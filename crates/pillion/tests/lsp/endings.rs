@@ -168,9 +168,48 @@ fn a_program_that_opens_the_editors_connection() {
             pending.editor.ask(method, decision);
         }
         let errors = pending.expect_end(1);
-        let said = "error: another program has opened the editor's connection to Pillion";
+        let said = "error: another program has the editor's connection to Pillion";
         assert!(errors.starts_with(said), "{errors}");
     }
+}
+
+/// It has had it open since before anybody looks.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_has_kept_the_editors_connection_open() {
+    let sandbox = Sandbox::new();
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    // Nobody's child, as what an agent leaves behind.
+    let mut left = Command::new("sh");
+    left.args(["-c", "sleep 600 2>&- & echo $! >&2"])
+        .stdout(writer.try_clone().unwrap());
+    let left = left.stderr(Stdio::piped()).output().unwrap().stderr;
+    let left = String::from_utf8(left).unwrap();
+    let mut command = sandbox.command(["lsp"]);
+    command
+        .stdin(reader)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let started = Instant::now();
+    let mut errors = child.stderr.take().unwrap();
+    // It ends with the first message after it has looked.
+    while child.try_wait().unwrap().is_none() {
+        let message = json!({"jsonrpc": "2.0", "method": "$/any"});
+        let body = message.to_string();
+        let _ = write!(writer, "Content-Length: {}\r\n\r\n{body}", body.len());
+        assert!(started.elapsed() < SOON, "it goes on");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let kill = Command::new("kill").arg(left.trim()).status().unwrap();
+    assert!(kill.success());
+    let mut said = String::new();
+    errors.read_to_string(&mut said).unwrap();
+    assert!(
+        said.starts_with("error: another program has the editor's connection"),
+        "{said}"
+    );
 }
 
 /// An editor that started us from a shell, which is our parent and can be killed.

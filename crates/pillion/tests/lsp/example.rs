@@ -132,6 +132,7 @@ fn the_example_of_a_plugin_shows_accepts_rejects_and_comes_back() {
     assert_eq!(agent.outcome(), accepted(&path, "one\ntwo\nmine\n"));
 
     agent.propose(&path, "one\n2\n");
+    example.wait(&format!("Gemini CLI proposes {path}:"));
     example.decide("reject");
     assert_eq!(agent.outcome(), rejected(&path));
     agent.propose(&path, "one\n3\n");

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::client::Update;
@@ -10,6 +11,7 @@ use pillion_testkit::{
     Editors, Home, Kakoune, KakouneSetup, KakouneVersion, SOON, TestAgent, Tmux, discovery_file,
     discovery_files, each_kakoune, kill_all_of, make_repository,
 };
+use pillion_view::LOOK;
 
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
@@ -178,6 +180,8 @@ impl Scene {
 
     /// Presses these keys in the menu of code actions.
     fn choose(&self, keys: &str) {
+        // Nothing counts before that.
+        sleep(LOOK);
         self.kakoune.input(":lsp-code-actions<ret>");
         self.kakoune.pane().wait_for("Reject", SOON);
         self.kakoune.input(keys);
