@@ -350,15 +350,6 @@ local function leave()
 end
 
 local group = vim.api.nvim_create_augroup("PillionClient", {})
-vim.api.nvim_create_autocmd({ "CmdlineLeave", "ExitPre" }, {
-  group = group,
-  desc = "Say what waits for agents",
-  callback = function(event)
-    if M.state.at_quit or package.loaded["pillion.quitting"] then
-      require("pillion.quitting")[event.event](M.state.at_quit)
-    end
-  end,
-})
 vim.api.nvim_create_autocmd("ExitPre", {
   group = group,
   desc = "Stay for a proposal that waits",
@@ -366,12 +357,22 @@ vim.api.nvim_create_autocmd("ExitPre", {
     local function has_diffs()
       return package.loaded["pillion.diff"] and not require("pillion.diff.pending").is_empty()
     end
-    -- While the second key of `ZZ` is awaited, Neovim hears nothing: what has come by then is heard now.
+    -- While the second key of `ZZ` is awaited, Neovim hears nothing: what has come by then is heard now. First of all:
+    -- what others have scheduled for when Neovim has not ended would be carried out here.
     if phase == "running" then
       vim.wait(20, has_diffs, 1)
     end
     if has_diffs() then
       require("pillion.diff").on_exit()
+    end
+  end,
+})
+vim.api.nvim_create_autocmd({ "CmdlineLeave", "ExitPre" }, {
+  group = group,
+  desc = "Say what waits for agents",
+  callback = function(event)
+    if M.state.at_quit or package.loaded["pillion.quitting"] then
+      require("pillion.quitting")[event.event](M.state.at_quit)
     end
   end,
 })
