@@ -417,6 +417,11 @@ fn what_is_written_back_is_taken_back_before_that_is_kept() {
     assert_eq!(lab.state(1), [ChangeState::Gone]);
 }
 
+/// Acts are told apart by the milliseconds.
+fn next_millisecond() {
+    std::thread::sleep(std::time::Duration::from_millis(2));
+}
+
 /// A hunk, all of a file with a person's line, all of it: what is undone without a name is what was cut off, and not what was done
 /// before. A later act is the last one.
 #[test]
@@ -430,6 +435,7 @@ fn what_was_cut_off_is_the_last_act() {
         let mut lab = Lab::edited();
         lab.turn(&[("b", "new\n"), ("c", "new\n")]);
         lab.act(Act::Keep, &[name("2.1")]).unwrap();
+        next_millisecond();
         lab.write("a", &now);
         let cut_off = || {
             let kept = lab.kept(1);
@@ -451,6 +457,7 @@ fn what_was_cut_off_is_the_last_act() {
         assert_eq!(lab.state(1), [ChangeState::Unseen]);
         assert_eq!(lab.last().unwrap(), [name("2.1")]);
         cut_off();
+        next_millisecond();
         lab.act(Act::Keep, &[name("2.2")]).unwrap();
         for last in ["2.2", "1.1", "2.1"] {
             assert_eq!(lab.last().unwrap(), [name(last)]);

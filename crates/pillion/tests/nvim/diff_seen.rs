@@ -91,6 +91,8 @@ fn a_decision_that_comes_too_early_does_not_put_the_next_one_off(version: NvimVe
         review.world.looked_for(0);
         review.begin(PROPOSED);
         review.world.nvim.command("redraw!");
+        // Right after a decision, it would be for a key that is held down.
+        thread::sleep(HELD);
         for _ in 0..5 {
             review.is_refused(keys, "only just opened");
         }

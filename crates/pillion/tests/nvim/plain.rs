@@ -8,6 +8,7 @@ use pillion_testkit::client::Update;
 use pillion_testkit::{
     Home, Nvim, NvimSetup, NvimVersion, SOON, TestAgent, each_neovim, make_repository,
 };
+use pillion_view::LOOK;
 use serde_json::json;
 
 use crate::world;
@@ -86,6 +87,8 @@ impl World {
     }
 
     fn accept(&self, buffer: u32) {
+        // Nothing counts before that.
+        thread::sleep(LOOK);
         let accept = "
             vim.api.nvim_set_current_win(vim.fn.win_findbuf(...)[1])
             vim.lsp.buf.code_action()";

@@ -357,9 +357,9 @@ vim.api.nvim_create_autocmd("ExitPre", {
     local function has_diffs()
       return package.loaded["pillion.diff"] and not require("pillion.diff.pending").is_empty()
     end
-    -- While the second key of `ZZ` is awaited, Neovim hears nothing: what has come by then is heard now. First of all:
-    -- what others have scheduled for when Neovim has not ended would be carried out here.
-    if phase == "running" then
+    -- While the second key of `ZZ` is awaited, Neovim hears nothing: what has come by then is heard now. Where notes
+    -- hold it anyway, that can wait.
+    if phase == "running" and not M.state.at_quit then
       vim.wait(20, has_diffs, 1)
     end
     if has_diffs() then
