@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufWriter, Read, Write};
 
 use crossbeam_channel::Receiver;
 use lsp_server::Message;
-use pillion_protocol::json::replace_lone_surrogates;
+use pillion_protocol::json;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -151,13 +151,11 @@ fn may_be_an_error(message: &Message) -> bool {
 }
 
 fn parse_leniently(text: &str) -> Result<Frame, Malformed> {
-    let value = serde_json::from_str(text);
-    let mut value: Value = value
-        .or_else(|error| serde_json::from_str(&replace_lone_surrogates(text)).map_err(|_| error))
-        .map_err(|error| Malformed::NotJson {
-            line: error.line(),
-            column: error.column(),
-        })?;
+    let value = json::of_others(text.as_bytes());
+    let mut value: Value = value.map_err(|error| Malformed::NotJson {
+        line: error.line(),
+        column: error.column(),
+    })?;
     // Some clients send `null` for the error, or the result, that they do not have.
     if let Some(fields) = value.as_object_mut() {
         fields.retain(|name, value| name != "error" || !value.is_null());
@@ -328,8 +326,8 @@ mod tests {
         #[test]
         fn nothing_but_halves_of_characters_is_fixed(text: String, json in r#"[\\u"0-9d-fD-F{}é]{0,40}"#) {
             let whole = Value::String(text).to_string();
-            prop_assert_eq!(replace_lone_surrogates(&whole), whole);
-            replace_lone_surrogates(&json);
+            prop_assert_eq!(json::replace_lone_surrogates(&whole), whole);
+            json::replace_lone_surrogates(&json);
         }
     }
 }

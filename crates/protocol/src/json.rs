@@ -1,7 +1,7 @@
 //! JSON of others: in bounded memory, for a text of many small values would need a hundred times its own size; and without
 //! the halves of characters that it may hold, which no Rust string can.
 
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Error, Value};
 
 /// The most values in one text: far more than any message of a companion needs.
@@ -16,6 +16,19 @@ pub fn value(text: &[u8]) -> Result<Value, Error> {
         return Err(Error::custom("too many values"));
     }
     serde_json::from_slice(text)
+}
+
+/// What a text says that may hold halves of characters; these are U+FFFD then, which is also what programs that count in UTF-16 write
+/// for them into files.
+///
+/// # Errors
+/// When it is no JSON of this shape.
+pub fn of_others<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(text).or_else(|error| {
+        let text = str::from_utf8(text).ok().map(replace_lone_surrogates);
+        let read = text.and_then(|text| serde_json::from_str(&text).ok());
+        read.ok_or(error)
+    })
 }
 
 /// As many values as a text may hold: all but the first begin behind one of these, outside of strings.

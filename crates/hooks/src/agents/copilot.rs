@@ -46,8 +46,8 @@ impl HookProtocol for Copilot {
         let mut arguments = input.remove("toolArgs").unwrap_or_default();
         // A patch is a text. All other arguments are an object, or, in older releases, the text of one.
         if let (Value::String(text), false) = (&arguments, tool == PATCH) {
-            arguments =
-                serde_json::from_str(text).map_err(|_| "toolArgs is not JSON".to_owned())?;
+            arguments = pillion_protocol::json::of_others(text.as_bytes())
+                .map_err(|_| "toolArgs is not JSON".to_owned())?;
         }
         Ok(Call {
             event,

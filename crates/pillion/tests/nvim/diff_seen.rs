@@ -86,13 +86,11 @@ fn a_view_that_has_just_taken_the_focus_accepts_nothing_and_stays(version: NvimV
 
 #[each_neovim]
 fn a_decision_that_comes_too_early_does_not_put_the_next_one_off(version: NvimVersion) {
-    let mut review = Review::with(version, INIT);
     for keys in ["<C-s>", "ZZ", ":PillionReject<CR>"] {
+        let mut review = Review::with(version, INIT);
         review.world.looked_for(0);
         review.begin(PROPOSED);
         review.world.nvim.command("redraw!");
-        // Right after a decision, it would be for a key that is held down.
-        thread::sleep(HELD);
         for _ in 0..5 {
             review.is_refused(keys, "only just opened");
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use pillion_discovery::{regular_file, why_ambiguous};
 use pillion_hooks::Files;
 use pillion_protocol::diff::MAX_CONTENT;
+use pillion_protocol::json;
 use serde_json::{Map, Value};
 
 /// No call is longer, in bytes.
@@ -39,7 +40,7 @@ pub fn read(input: &mut impl Read) -> Result<Map<String, Value>, Unread> {
         return Err(Unread::Failed(why));
     }
     let text = bytes.strip_prefix(BOM).unwrap_or(&bytes);
-    Err(Unread::NoCall(match serde_json::from_slice(text) {
+    Err(Unread::NoCall(match json::of_others(text) {
         Ok(Value::Object(fields)) => return Ok(fields),
         Ok(_) => "it is not a JSON object".to_owned(),
         Err(_) if text.is_empty() => "standard input is empty".to_owned(),
@@ -88,6 +89,9 @@ mod tests {
         for input in [" {\"a\": 1}\n", "\u{feff}{\"a\": 1}"] {
             assert_eq!(read(&mut input.as_bytes()).unwrap()["a"], 1);
         }
+        // Half a character, as programs write it that count in UTF-16.
+        let half = read(&mut r#"{"a": "x\ud800y"}"#.as_bytes()).unwrap();
+        assert_eq!(half["a"], "x\u{fffd}y");
         for (input, why) in [
             ("", "standard input is empty"),
             ("[]", "it is not a JSON object"),
