@@ -419,7 +419,7 @@ fn what_is_written_back_is_taken_back_before_that_is_kept() {
 
 /// Acts are told apart by the milliseconds.
 fn next_millisecond() {
-    sleep(Duration::from_millis(2));
+    thread::sleep(Duration::from_millis(2));
 }
 
 /// A hunk, all of a file with a person's line, all of it: what is undone without a name is what was cut off, and not what was done
