@@ -9,6 +9,7 @@ mod writing;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use pillion_protocol::Note;
@@ -19,7 +20,7 @@ use pillion_text::{Text, merge, visible};
 
 pub use self::error::{Act, DecideError};
 pub use self::meant::{is_any_taken_back_shown, last_act};
-use self::moved::{Failed, Origins};
+use self::moved::{Failed, Gone, Origins};
 pub use self::telling::Words;
 use self::telling::{Telling, remark};
 use crate::current_hunks::CurrentHunks;
@@ -104,6 +105,8 @@ pub struct Deciding<'a> {
     takes_all: bool,
     /// The numbers of the changes that are decided at once.
     at_once: BTreeSet<u64>,
+    /// The files that the turn has had go, once somebody asks.
+    gone: OnceLock<Gone<'a>>,
     /// The numbers of those that go first, of changes that wait for each other.
     opens_circle: BTreeSet<u64>,
     /// The folders that the turn has made.
@@ -129,6 +132,7 @@ impl<'a> Deciding<'a> {
             telling: Telling::new(!kept.turn.is_without_hooks),
             at,
             takes_all: false,
+            gone: OnceLock::new(),
             at_once: BTreeSet::new(),
             opens_circle: BTreeSet::new(),
             origins: None,

@@ -10,13 +10,37 @@ use super::{Act, DecideError, Deciding};
 use crate::scan::{Stat, has_other_names, is_one_file};
 use crate::state::{FileState, Hash};
 use crate::take_back::{self, TakeBackError};
-use crate::turn::{Change, ChangeState};
+use crate::turn::{Change, ChangeState, Turn};
 
 /// What an act brings back where there is no such file, by its text: the numbers of the changes.
 pub(super) type Origins = HashMap<Hash, Vec<u64>>;
 
 /// A change with which something could not be done, and why.
 pub(super) type Failed<'a> = (&'a Change, DecideError);
+
+/// The files in whose places the turn has left none, of which a text is kept.
+#[derive(Debug)]
+pub(super) struct Gone<'a> {
+    texts: HashSet<(bool, &'a Hash)>,
+    /// True if of one of them nobody knows another place.
+    has_others: bool,
+}
+
+impl<'a> Gone<'a> {
+    fn of(turn: &'a Turn) -> Self {
+        let moved = turn.changes.iter().filter_map(|it| it.moved_from.as_ref());
+        let moved: HashSet<_> = moved.collect();
+        let has_gone = |it: &&Change| match (&it.before, &it.after) {
+            (FileState::File { .. }, FileState::File { .. }) => false,
+            (before, _) => before.text().is_some(),
+        };
+        let gone: Vec<_> = turn.real_changes().filter(has_gone).collect();
+        Self {
+            texts: gone.iter().filter_map(|it| content(&it.before)).collect(),
+            has_others: gone.iter().any(|it| !moved.contains(&it.path)),
+        }
+    }
+}
 
 /// A text that can be lost: that of a file or of a link.
 fn content(state: &FileState) -> Option<(bool, &Hash)> {
@@ -241,20 +265,10 @@ impl<'a> Deciding<'a> {
         let has_come = Stat::at(&change.path)
             .is_ok_and(|it| it.is_some_and(|it| it.changed >= began))
             || { folders }.any(|it| self.new_folders.contains(it));
-        let moved = turn.changes.iter().filter_map(|it| it.moved_from.as_ref());
-        let moved: HashSet<_> = moved.collect();
-        let mut others = turn.real_changes();
         // Nor is it what stood where something else is now, under another name.
-        has_come
-            && self.may_be_moved(change).is_none()
-            && !others.any(|it| {
-                let has_gone = match (&it.before, &it.after) {
-                    (FileState::File { .. }, FileState::File { .. }) => false,
-                    (before, _) => before.text().is_some(),
-                };
-                let is_this = content(&it.before) == content(&change.after);
-                has_gone && (is_this || !moved.contains(&it.path))
-            })
+        let gone = self.gone.get_or_init(|| Gone::of(turn));
+        let is_this = content(&change.after).is_some_and(|it| gone.texts.contains(&it));
+        has_come && self.may_be_moved(change).is_none() && !gone.has_others && !is_this
     }
 
     /// Refuses to take the only copy of a text away that belongs to another file of the turn.

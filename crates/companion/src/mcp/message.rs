@@ -1,6 +1,6 @@
 //! A JSON-RPC message as MCP has them: read from bytes, and refused with a reason.
 
-use pillion_protocol::json::replace_lone_surrogates;
+use pillion_protocol::json;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
@@ -63,8 +63,7 @@ impl Message {
         if bytes.trim_ascii_start().starts_with(b"[") {
             return Err(invalid("batches are not supported: send one message"));
         }
-        let fields: Fields = serde_json::from_slice(bytes)
-            .or_else(|error| parse_without_halves(bytes).ok_or_else(|| not_json(&error)))?;
+        let fields: Fields = json::of_others(bytes).map_err(|error| not_json(&error))?;
         if fields.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
             return Err(invalid("jsonrpc is not \"2.0\""));
         }
@@ -104,12 +103,6 @@ fn invalid(reason: &str) -> Malformed {
         code: INVALID_REQUEST,
         reason: reason.to_owned(),
     }
-}
-
-/// A message that only half a character keeps from being read.
-fn parse_without_halves(bytes: &[u8]) -> Option<Fields> {
-    let text = str::from_utf8(bytes).ok()?;
-    serde_json::from_str(&replace_lone_surrogates(text)).ok()
 }
 
 fn not_json(error: &serde_json::Error) -> Malformed {
