@@ -88,7 +88,7 @@ commands! {
         Keep "keep" "a" [List] Typed ("keep", 0) "in the list: keep";
         TakeBack "take-back" "r" [List] Typed ("take back", 0) "in the list: take back";
         Reason "reason" "R" [Diff List] Free ("with reason", 3) "reject, or take back, with a reason";
-        Note "note" "C" [Diff List] Free ("note", 5) "note on hunk or line, sent as you decide";
+        Note "note" "C" [Diff List] Free ("note", 3) "note on hunk or line, sent as you decide";
         NoteFile "note-file" "F" [Diff] Free "note on the whole file";
         Notes "notes" "L" [Diff Notes] Free "list of your notes: Enter goes there";
         DeleteNote "delete-note" "d Delete" [Notes] Typed "in that list: delete the note";
@@ -104,15 +104,15 @@ commands! {
         Undo "undo" "z" [Diff List Notes] Shown ("undo", 4) "undo the last change; redo it";
         Redo "redo" "Z" [Diff List] Shown "undo the last change; redo it";
         Merge "merge" "o" [Diff] Shown "merge with the file on disk";
-        Stage "stage" "+" [Diff List] Typed "put what was kept into git's index";
+        Stage "stage" "+" [Diff List] Typed ("stage", 5) "put what was kept into git's index";
         Answer "answer" "y" [Question Quit] Typed "answer yes to a question";
         Stay "stay" "n" [Quit] Free "";
     ]
     [
-        NextDiff "next-diff" "Tab" [Diff] Free ("next diff", 3) "next or previous pending diff";
+        NextDiff "next-diff" "Tab" [Diff] Free ("next diff", 2) "next or previous pending diff";
         PreviousDiff "previous-diff" "Shift-Tab" [Diff] Free "next or previous pending diff";
         Digit(0: u8) "number" "1 2 3 4 5 6 7 8 9 0" [Diff] Free "pending diff of that number";
-        Files "files" "f" [Diff] Free "list of pending diffs; type to find one";
+        Files "files" "f" [Diff] Free ("files", 4) "list of pending diffs; type to find one";
         Down "down" "Down j" [Diff List History Notes Help] Free "the next line, the one before";
         Up "up" "Up k" [Diff List History Notes Help] Free "the next line, the one before";
         PageDown "page-down" "PgDn Ctrl-F" [Diff List History Notes Help] Free "scroll by a page";
@@ -124,7 +124,7 @@ commands! {
         Left "left" "Left h" [Diff] Free "scroll sideways";
         Right "right" "Right l" [Diff] Free "scroll sideways";
         FarRight "far-right" "$" [Diff] Free "scroll to the right end; 0 to the left";
-        Search "search" "/" [Diff] Free "search all diffs";
+        Search "search" "/" [Diff] Free ("search", 4) "search all diffs";
         SearchWord "search-word" "*" [Diff] Free "search for the word that changes here";
         PreviousHit "previous-hit" "N" [Diff] Free "previous hit; without a search, hunk";
         EndSearch "end-search" "Esc" [Diff] Free "end the search, or the selection";

@@ -57,7 +57,7 @@ fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) 
 
 /// What the current hunk lies in, where there is nothing else to say.
 fn enclosing(app: &App, theme: &Theme) -> Option<(String, Style)> {
-    let view = app.view()?;
+    let view = app.view().filter(|_| app.changes().is_none())?;
     let heading = view.enclosing(view.current_hunk()?.after.start)?;
     let room = geometry::message_room(app.size.width);
     let room = room.saturating_sub(width(&position(app)) + 7);
@@ -212,7 +212,7 @@ fn word_on_diff(app: &App, act: Act, word: &'static str) -> Option<&'static str>
         (Act::Help | Act::Quit, _) => Some(word),
         (Act::List, None) => word_if(app.status.unseen > 0),
         (Act::Mode, None) => word_if(app.status.review.is_some()),
-        (Act::List | Act::Mode | Act::Note, _) | (_, None) => None,
+        (Act::List | Act::Mode, _) | (_, None) => None,
         (act, Some(view)) => word_on_view(app, view, act, word),
     }
 }
@@ -234,7 +234,8 @@ fn word_on_view(app: &App, view: &View, act: Act, word: &'static str) -> Option<
             })
         }
         Act::Next => either(app.search.is_some(), "hit"),
-        Act::NextDiff => (app.views.len() > 1).then_some(word),
+        Act::NextDiff | Act::Files => (app.views.len() > 1).then_some(word),
+        Act::Stage => is_written.then_some(word),
         Act::Layout if view.is_one_sided() || app.body_width() < SIDE_BY_SIDE => None,
         Act::Layout => either(app.layout_of(view) == Layout::Unified, "side by side"),
         Act::More => has_folds.then_some(word),

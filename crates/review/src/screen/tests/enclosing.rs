@@ -24,6 +24,13 @@ fn a_fold_and_the_line_below_name_what_the_hunk_lies_in() {
     person.wait(60_000);
     let screen = see(&mut person);
     assert!(screen.contains("── fn number_1() ─"), "{screen}");
+    person.press("S");
+    let screen = see(&mut person);
+    assert!(
+        !screen.contains("── fn number_1() ─"),
+        "of the list: {screen}"
+    );
+    person.press("S");
     // What agents write is shown as text.
     let after = after
         .replace("number_1", "number_1\u{202e}")

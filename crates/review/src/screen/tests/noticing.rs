@@ -109,7 +109,7 @@ fn a_very_long_line_is_cut_and_the_rest_is_shown() {
 fn notes_that_wait_for_the_decision_are_counted_wherever_the_view_stands() {
     let mut person = reviewer(100, 24);
     person.open("a.txt", Some("a\nb\nc\n"), "A\nb\nC\n");
-    assert!(!see(&mut person).contains("note"));
+    assert!(!see(&mut person).contains("· 1 note"));
     for (keys, shown) in [("Cx", "hunk 1/2 · 1 note"), ("nCy", "hunk 2/2 · 2 notes")] {
         person.press(keys);
         person.key(KeyCode::Enter);

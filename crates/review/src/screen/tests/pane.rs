@@ -80,13 +80,13 @@ fn the_keys_that_matter_most_stand_below_the_list_and_a_written_diff() {
     for (width, of_list, of_diff) in [
         (
             120,
-            "Enter look  a keep  r take back  R with reason  C note  n next  z undo  S diffs  ? help",
-            "a accept  r leave  R take back  space exclude  n/p hunk  e edit  z undo  u side by side  w wrap  ? help  q quit",
+            "Enter look  a keep  r take back  R with reason  C note  n next  z undo  + stage  S diffs  ? help",
+            "a accept  r leave  R take back  C note  space exclude  n/p hunk  e edit  z undo  + stage  / search  ? help  q quit",
         ),
         (
             80,
-            "Enter look  a keep  r take back  R with reason  n next  z undo  S diffs  ? help",
-            "a accept  r leave  R take back  space exclude  n/p hunk  e edit  ? help  q quit",
+            "Enter look  a keep  r take back  R with reason  C note  n next  S diffs  ? help",
+            "a accept  r leave  R take back  C note  space exclude  n/p hunk  e edit  ? help",
         ),
         (
             60,
