@@ -142,11 +142,24 @@ function change(diff) {
   // What was under way is done.
   if (diff.id === state.current && byId("message").textContent?.endsWith("…") && !diff.isComparing) say("");
   state.isNews ||= at < 0 && document.hidden;
-  if (state.current === null || (diff.written && diff.written === state.wanted)) {
-    state.wanted = null;
-    return select(diff.id);
-  }
+  if (isOf(diff, state.wanted)) return show(diff.id);
+  if (state.current === null) return select(diff.id);
   drawSoon();
+}
+
+/**
+ * Whether a diff shows this change of what is written, or one of this turn.
+ * @param {Diff} diff
+ * @param {string | null} change
+ */
+const isOf = (diff, change) => change !== null && (diff.written === change || diff.written?.startsWith(`${change}.`) === true);
+
+/** Shows a diff that the person has asked for: the keys are its own from now on. @param {number} id */
+function show(id) {
+  state.wanted = null;
+  if (byId("message").textContent?.endsWith("…")) say("");
+  select(id);
+  view.focus();
 }
 
 /** @param {number | null} id */
@@ -217,7 +230,14 @@ const heard = {
   },
   /** @param {import("./wire.js").Status} status */
   status(status) {
+    const known = state.status?.warnings ?? [];
+    const news = status.warnings.filter((it) => !known.includes(it));
     state.status = status;
+    if (news.length) {
+      // What was to be shown may be what cannot be.
+      state.wanted = null;
+      tell(news.join("\n"), "warning");
+    }
     drawTop();
     if (!current()) draw();
   },
@@ -300,15 +320,40 @@ function drawHead(diff) {
       diff.set && diff.set.of > 1 && el("span", { class: "quiet" }, `${diff.set.place} of ${diff.set.of}`)),
     el("p", { class: "does" }, `${diff.agent} ${diff.does} ${diff.name}`, diff.written && ` · ${diff.written}`),
     ...[...diff.facts, ...diff.notes].map((fact) => el("p", { class: "remark" }, fact)),
-    el("div", { id: "acts" }, ...main,
-      diff.takesNoEdits ? null : does("Edit file", "edit"), does("Note on file", "note-file"),
-      button("Mention", () => mention(diff), { title: "Puts the file, or the lines that are selected, into the agent's prompt" }),
-      diff.canMerge && does("Merge with disk", "merge"),
-      diff.undo[0] > 0 && does("Undo", "undo"), diff.undo[1] > 0 && does("Redo", "redo"),
-      !diff.isOneSided && does(sheet.layout === "split" ? "Unified" : "Side by side", "layout", { class: "plain" }),
-      !diff.isOneSided && does(sheet.arrangement(diff).all ? "Fold" : "Unfold", "unfold", { class: "plain" })));
+    el("div", { id: "acts" }, ...main, ...others(diff, does), button("More…", menu, { class: "plain" })));
   byId("head").hidden = false;
-  byId("phone").replaceChildren(does(written ? "Keep" : "Accept", "accept", { class: "accept" }), button(written ? "Take back…" : "Reject…", (event) => run("reason", event), { class: "reject" }), button("Note", (event) => run("note", event)));
+  byId("phone").replaceChildren(does(written ? "Keep" : "Accept", "accept", { class: "accept" }), button(written ? "Take back…" : "Reject…", (event) => run("reason", event), { class: "reject" }), button("Note", (event) => run("note", event)),
+    button("⋯", menu, { label: "More" }));
+}
+
+/** A button for a command of the table. @typedef {(word: string, name: string, more?: object) => HTMLElement} Does */
+
+/**
+ * The buttons for what is of use with a diff besides deciding it.
+ * @param {Diff} diff
+ * @param {Does} does
+ */
+const others = (diff, does) => [
+  diff.takesNoEdits ? null : does("Edit file", "edit"), does("Note on file", "note-file"), does("Mention", "mention"),
+  diff.canMerge && does("Merge with disk", "merge"),
+  diff.undo[0] > 0 && does("Undo", "undo"), diff.undo[1] > 0 && does("Redo", "redo"),
+  !diff.isOneSided && does(sheet.layout === "split" ? "Unified" : "Side by side", "layout", { class: "plain" }),
+  !diff.isOneSided && does(sheet.arrangement(diff).all ? "Fold" : "Unfold", "unfold", { class: "plain" }),
+];
+
+/** What has no button of its own beside the diff, or none on a phone. */
+function menu() {
+  const diff = current();
+  /** @type {Does} */
+  const does = (word, name) => button(word, (event) => {
+    box.close();
+    run(name, event);
+  }, { key: keyOf(name) });
+  const ofDiff = diff ? [does(diff.written ? "Leave" : "Reject", "reject"), ...others(diff, does), does("Compare", "base")] : [];
+  const box = dialog("More", el("div", { class: "buttons" }, ...ofDiff, !diff?.undo[0] && does("Undo", "undo"), does("Stage", "stage")),
+    el("div", { class: "buttons" }, does("Accept all seen", "accept-seen"), does("Search", "search"), does("Filter files", "files"),
+      does("Your notes", "notes"), does("Send notes", "send-notes"), does("History", "history"), does("When to ask", "mode")),
+    el("div", { class: "buttons" }, button("Close", () => box.close(), { key: "Esc" })));
 }
 
 function isNarrow() {
@@ -649,18 +694,33 @@ function unfold(above, below, gap) {
 }
 
 function search() {
-  askLine("Search all diffs", "", async (text) => {
-    try {
-      const { hits, more } = await get("/search", { q: text });
-      if (!hits.length) return say(`“${text}” is in no pending diff.`);
-      state.found = { hits, more, at: -1 };
-      sheet.hits = (side, line) => (state.found?.hits ?? [])
-        .filter((it) => it.id === sheet.diff?.id && it.g === sheet.g && it.side === side && it.line === line).map((it) => it.at);
-      await hit(1);
-    } catch (why) {
-      failed(why);
-    }
-  });
+  askLine("Search all diffs", "", searchFor);
+}
+
+/** The first word that changes in the cursor's line, or else its first one. */
+function searchWord() {
+  const { changed, same } = sheet.row(sheet.cursor) ?? {};
+  const cell = changed?.right ?? changed?.left ?? same?.right;
+  /** @type {(text: string | undefined) => string[]} */
+  const wordsOf = (text) => text?.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const words = wordsOf(cell?.text);
+  const other = wordsOf(changed?.right && changed.left?.text);
+  const word = words.find((it) => !other.includes(it)) ?? words[0];
+  return word ? searchFor(word) : say("There is no word in this line.");
+}
+
+/** @param {string} text */
+async function searchFor(text) {
+  try {
+    const { hits, more } = await get("/search", { q: text });
+    if (!hits.length) return say(`“${text}” is in no pending diff.`);
+    state.found = { hits, more, at: -1 };
+    sheet.hits = (side, line) => (state.found?.hits ?? [])
+      .filter((it) => it.id === sheet.diff?.id && it.g === sheet.g && it.side === side && it.line === line).map((it) => it.at);
+    await hit(1);
+  } catch (why) {
+    failed(why);
+  }
 }
 
 /** @param {number} by */
@@ -724,13 +784,21 @@ async function turn(id, what, more) {
     const { done, message } = await post(`/turns/${id}/${what}`, {
       revision: known?.revision ?? null, isChosen: true, restedMs: Math.floor(performance.now() - state.turnsSince), ...more,
     });
-    say(message, done ? "good" : "warning");
+    // What was to be opened may be there by now.
+    if (what !== "look" || !done || state.wanted === id) say(message, done ? "good" : "warning");
     if (done && (what === "keep" || what === "takeBack")) noteDecision(true);
     return done && message;
   } catch (why) {
     failed(why);
     return false;
   }
+}
+
+/** Shows what is written, in the diff that is there or in one that comes. @param {string} id */
+async function look(id) {
+  const known = state.diffs.find((diff) => isOf(diff, id));
+  if (known) show(known.id);
+  else await turn(id, "look");
 }
 
 /**
@@ -796,11 +864,10 @@ async function showHistory() {
   }
 }
 
-/**
- * Points an agent to the file as it is on disk, or to the lines of it that are selected.
- * @param {Diff} diff
- */
-function mention(diff) {
+/** Puts the file as it is on disk, or the lines of it that are selected, into the agent's prompt. */
+function mention() {
+  const diff = current();
+  if (!diff) return;
   const rows = sheet.selected();
   const lines = rows && sheet.linesOf(rows, ["left"])?.lines;
   post("/mention", { id: diff.id, lines: lines ? [lines[0], lines[1] - 1] : null })
@@ -840,10 +907,20 @@ function showMode() {
 
 function showNotes() {
   const notes = allNotes();
+  /** @type {(note: OfDiff, event: Event) => void} */
+  const forget = ({ diff, remark }, { currentTarget }) => {
+    const { lines, removed } = remark;
+    post(`/diffs/${diff.id}/note`, { g: diff.g, lines, removed, text: "" }).then(({ message, tone }) => {
+      say(message, tone);
+      /** @type {HTMLElement} */ (currentTarget).closest("li")?.remove();
+    }).catch(failed);
+  };
   const box = dialog("Your notes", notes.length ? el("ul", { class: "hits" }, ...notes.map(({ diff, remark }) => el("li", {},
     el("button", { type: "button", class: "item", onclick: () => {
       box.close();
       toNote({ diff, remark }).catch(failed);
+    }, onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (commandOf(event, ["notes"])?.name === "delete-note" && event.isTrusted && !event.repeat) forget({ diff, remark }, event);
     } }, el("span", { class: "file" }, `${diff.shown} · ${remark.place}`), el("span", { class: "grow" }, remark.text || remark.says)))))
     : el("p", { class: "quiet" }, "There are none on what is pending."),
     el("div", { class: "buttons" }, button("Send them now", () => {
@@ -896,7 +973,11 @@ const commands = {
     const to = state.diffs[Number(/** @type {KeyboardEvent} */ (event).key) - 1];
     if (to) select(to.id);
   },
-  files: () => byId("filter").focus(),
+  files: () => {
+    byId("side").classList.add("filtered");
+    byId("filter").focus();
+  },
+  mention: () => mention(),
   down: () => sheet.goTo(sheet.cursor + 1),
   up: () => sheet.goTo(sheet.cursor - 1),
   "page-down": () => page(1),
@@ -905,6 +986,7 @@ const commands = {
   end: () => sheet.goTo(sheet.total - 1),
   base: compare,
   search,
+  "search-word": searchWord,
   "previous-hit": previous,
   "end-search": () => {
     const is = state.found !== null || sheet.selectedFrom !== null || state.yes !== null;
@@ -955,7 +1037,7 @@ const commands = {
 
 /** What holds on a row of the list of what was written. @type {Record<string, (id: string) => unknown>} */
 const onRow = {
-  open: (id) => turn(id, "look"),
+  open: look,
   keep: (id) => turn(id, "keep"),
   "take-back": (id) => turn(id, "takeBack"),
   undo: (id) => turn(id, "undo"),
@@ -1062,12 +1144,13 @@ view.addEventListener("pointerdown", (event) => {
 
 byId("lists").addEventListener("click", (event) => {
   const item = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest(".item"));
-  if (item?.dataset.diff) {
-    select(Number(item.dataset.diff));
-    view.focus();
-  } else if (item?.dataset.turn) turn(item.dataset.turn, "look");
+  if (item?.dataset.diff) show(Number(item.dataset.diff));
+  else if (item?.dataset.turn) look(item.dataset.turn).catch(failed);
 });
 byId("filter").addEventListener("input", drawSide);
+byId("filter").addEventListener("blur", (event) => {
+  byId("side").classList.toggle("filtered", /** @type {HTMLInputElement} */ (event.target).value !== "");
+});
 byId("help").addEventListener("click", (event) => run("help", event));
 byId("mode").addEventListener("click", (event) => run("mode", event));
 document.addEventListener("visibilitychange", () => {

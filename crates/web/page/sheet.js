@@ -11,7 +11,7 @@ import { Seen } from "./seen.js";
 /** @typedef {import("./wire.js").Span} Span */
 /** @typedef {import("./wire.js").Colour} Colour */
 /** @typedef {"left" | "right"} Side */
-/** @typedef {{ element: HTMLElement, from: number, to: number, rows: Row[] | null, asked: Promise<void> | null }} Block */
+/** @typedef {{ element: HTMLElement, from: number, to: number, rows: Row[] | null, asked: Promise<void> | null, isNear: boolean }} Block */
 
 /** Rows in a block. */
 const BLOCK = 200;
@@ -113,7 +113,7 @@ export class Sheet {
       const element = el("div", { class: "block", role: "rowgroup" });
       const index = this.blocks.length;
       element.style.height = `${isSameSize ? heights[index] : (to - from) * HEIGHT}px`;
-      this.blocks.push({ element, from, to, rows: index ? null : page.rows, asked: null });
+      this.blocks.push({ element, from, to, rows: index ? null : page.rows, asked: null, isNear: false });
     }
     const first = this.#blockAt(anchor ? anchor.row() : 0);
     if (first) await this.#load(first);
@@ -163,12 +163,22 @@ export class Sheet {
     for (const { target, isIntersecting } of entries) {
       const block = this.blocks.find((it) => it.element === target);
       if (!block) continue;
-      if (isIntersecting) {
-        if (!block.element.firstChild) this.#load(block).then(() => this.#fill(block)).catch(() => {});
-      } else if (block.element.firstChild && !block.element.contains(document.activeElement) && !block.element.querySelector(".writing")) {
-        block.element.style.height = `${block.element.offsetHeight}px`;
-        block.element.replaceChildren();
-      }
+      block.isNear = isIntersecting;
+      // It may be far away again when its rows have come, and nothing says that once more.
+      if (isIntersecting) this.#load(block).then(() => block.isNear && this.#fill(block)).catch(() => {});
+    }
+    this.#empty();
+  }
+
+  /** Takes the rows out of all blocks that are far away. What is being written stays, and what has the cursor or the keyboard. */
+  #empty() {
+    const kept = this.#blockAt(this.cursor);
+    for (const block of this.blocks) {
+      const { element, isNear } = block;
+      if (isNear || block === kept || !element.firstChild || element.contains(document.activeElement)) continue;
+      if (element.querySelector(".writing")) continue;
+      element.style.height = `${element.offsetHeight}px`;
+      element.replaceChildren();
     }
   }
 
@@ -301,6 +311,7 @@ export class Sheet {
     if (!holder || holder === document.body || holder === this.pane || this.table.contains(holder) && !holder.closest(".writing")) {
       element?.focus({ preventScroll: true });
     }
+    this.#empty();
     this.moved();
   }
 

@@ -233,7 +233,7 @@ impl MainLoop {
             return Chosen::refused("there are no unseen changes here");
         }
         let message = match (&id, unseen) {
-            (Some(id), _) => format!("{id} is opened"),
+            (Some(id), _) => format!("opening {id}…"),
             (None, Some(unseen)) => format!("{} to look at", counted(unseen, "file")),
             (None, None) => "what nobody has seen is looked for".to_owned(),
         };

@@ -85,6 +85,37 @@ fn in_the_list_keys_keep_and_take_back_and_undo() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "two\n");
 }
 
+/// `r` is "Leave" on the button above the diff, and "take back" in the list.
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn what_is_opened_from_the_list_has_the_keys_also_if_it_is_there_already() {
+    let web = Web::start();
+    let home = web.home();
+    let path = home.file("a.txt", "one\n");
+    home.file("b.txt", "one\n");
+    home.file("c.bin", b"\0\x01");
+    home.agents_turn("change them", |folder| {
+        fs::write(folder.join("a.txt"), "two\n").unwrap();
+        fs::write(folder.join("b.txt"), "two\n").unwrap();
+        fs::write(folder.join("c.bin"), b"\0\x02").unwrap();
+    });
+    web.tab.press("Shift+S");
+    web.tab.wait_text("#lists", "c.bin");
+    let has_the_keys = "document.querySelector('#view').contains(document.activeElement)";
+    for name in ["a.txt", "b.txt", "a.txt"] {
+        web.tab.click(&format!(".item.change >> text={name}"));
+        shows(&web.tab, name);
+        web.tab.wait_until(has_the_keys);
+    }
+    web.decide(key("r"));
+    web.tab
+        .wait_until("document.querySelector('#head h2').textContent === 'b.txt'");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "two\n");
+    web.tab.click(".item.change >> text=c.bin");
+    web.tab.wait_text("#message", "c.bin");
+    assert!(!web.tab.text("#message").contains("open"));
+}
+
 #[test]
 #[ignore = "needs the browser: cargo xtask test"]
 fn former_decisions_are_there_to_be_read() {

@@ -1,7 +1,5 @@
 //! Texts and names that are made to be taken for something else are shown as what they are, and large ones are shown at all.
 
-use std::time::{Duration, Instant};
-
 use pillion_testkit::client::Update;
 
 use crate::world::{Web, decide, key, shows};
@@ -63,19 +61,28 @@ fn sixty_thousand_lines_are_a_few_thousand_elements() {
     let agent = web.agent();
     let before: String = (0..60_000).map(|line| format!("line {line}\n")).collect();
     let proposed = before.replace("00\n", "hundred\n");
-    let started = Instant::now();
     web.propose(&agent, "big.txt", &before, &proposed);
-    assert!(
-        started.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        started.elapsed()
-    );
     web.tab.press("x");
     web.tab.wait_until(
         "Number(document.querySelector('#rows').getAttribute('aria-rowcount')) === 60000",
     );
     web.tab.press("Shift+G");
     web.tab.wait_text(".code", "line 59999");
-    let count = web.tab.evaluate("document.querySelectorAll('*').length");
-    assert!(count.as_u64().unwrap() < 20_000, "{count}");
+    web.tab
+        .wait_until("document.querySelectorAll('*').length < 20_000");
+    // Rows that come when their place is out of sight again are not drawn.
+    web.tab.evaluate(
+        "(async () => {
+            const pane = document.querySelector('#rows').parentElement;
+            for (let at = 0; at <= 60; at += 1) {
+                pane.scrollTop = pane.scrollHeight * at / 60;
+                await new Promise(requestAnimationFrame);
+                await new Promise(requestAnimationFrame);
+            }
+        })()",
+    );
+    web.tab.press("g");
+    web.tab.wait_text(".code", "line 0");
+    web.tab
+        .wait_until("document.querySelectorAll('*').length < 20_000");
 }

@@ -149,6 +149,24 @@ fn on_a_phone_it_is_one_column_with_large_buttons_at_the_bottom() {
     web.tab.click("#phone >> text=Note");
     web.tab.wait_for(".writing textarea");
     web.tab.press("Escape");
+    // What has a button beside the diff elsewhere, or a key alone.
+    let menu = |word: &str| {
+        web.tab.click("#phone >> text=⋯");
+        is_accessible(&web.tab);
+        web.tab.click(&format!("dialog >> text={word} >> nth=0"));
+    };
+    menu("Edit file");
+    web.tab.wait_for(".file-text textarea");
+    web.tab.press("Escape");
+    menu("History");
+    web.tab.wait_text("dialog h2", "What you decided");
+    web.tab.press("Escape");
+    menu("Filter files");
+    web.tab
+        .wait_until("document.activeElement === document.querySelector('#filter')");
+    web.tab.press("Escape");
+    web.tab
+        .wait_until("document.querySelector('#filter').offsetHeight === 0");
     while web.tab.count(".strip:not(.seen)") > 0 {
         web.tab.press("n");
         sleep(LOOK);
