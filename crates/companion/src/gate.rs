@@ -72,19 +72,24 @@ impl Gate {
             let is_beside_it = pause <= drawn_for || drawn_for >= LOOK;
             *has_paused |= pause >= PAUSE && is_beside_it;
         }
-        let goes_on = |(at, has_paused): (Instant, bool)| {
-            !has_paused && drawn_for < now.saturating_duration_since(at)
-        };
-        if is_held || self.passed.is_some_and(goes_on) {
+        let refused = |code, text| Err(Refusal::new(code, text));
+        if is_held {
             let text = "key repeat ignored: release the key and press it again";
-            return Err(Refusal::new(HELD_DOWN, text));
+            return refused(HELD_DOWN, text);
         }
         if drawn_for < LOOK {
             let text = match decide.key.revision {
                 1 => "this has only just opened: look at it, then decide again",
                 _ => "a newer proposal has only just opened: look at it, then decide again",
             };
-            return Err(Refusal::new(TOO_SOON, text));
+            return refused(TOO_SOON, text);
+        }
+        let goes_on = |(at, has_paused): (Instant, bool)| {
+            !has_paused && drawn_for < now.saturating_duration_since(at)
+        };
+        if self.passed.is_some_and(goes_on) {
+            let text = "you have typed on since your last decision: pause, then decide again";
+            return refused(HELD_DOWN, text);
         }
         self.passed = Some((now, false));
         Ok(())

@@ -109,7 +109,8 @@ impl Target {
         let open = before.zip(proposal.proposed.strip_suffix('\n'));
         if open.is_some_and(|(before, text)| proposal.cannot_write(Some(before), text)) {
             let agent = proposal.proposer.display_name();
-            let note = "ends the last line of a file that it patches: this cannot be taken out.";
+            let note =
+                "ends the last line of a file that it patches: this hunk cannot be excluded.";
             self.notes.push(format!("{agent} {note}"));
         }
         self
@@ -250,7 +251,7 @@ mod tests {
             };
             let notes = check(&file).unwrap().noted(&proposal).notes;
             let said = [
-                "Codex CLI ends the last line of a file that it patches: this cannot be taken out.",
+                "Codex CLI ends the last line of a file that it patches: this hunk cannot be excluded.",
             ];
             assert_eq!(
                 notes,

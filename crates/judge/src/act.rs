@@ -119,8 +119,8 @@ commands! {
         PageUp "page-up" "PgUp Ctrl-B" [Diff List History Notes Help] Free "scroll by a page";
         HalfDown "half-down" "Ctrl-D" [Diff] Free "scroll by half a page";
         HalfUp "half-up" "Ctrl-U" [Diff] Free "scroll by half a page";
-        Top "top" "Home g" [Diff List History Notes Help] Free "top, end; 12G is line 12";
-        End "end" "End G" [Diff List History Notes Help] Free "top, end; 12G is line 12";
+        Top "top" "g Home" [Diff List History Notes Help] Free "top, end; 12G is line 12";
+        End "end" "G End" [Diff List History Notes Help] Free "top, end; 12G is line 12";
         Left "left" "Left h" [Diff] Free "scroll sideways";
         Right "right" "Right l" [Diff] Free "scroll sideways";
         FarRight "far-right" "$" [Diff] Free "scroll to the right end; 0 to the left";

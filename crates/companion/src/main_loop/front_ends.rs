@@ -235,7 +235,7 @@ impl MainLoop {
         let message = match (&id, unseen) {
             (Some(id), _) => format!("opening {id}…"),
             (None, Some(unseen)) => format!("{} to look at", counted(unseen, "file")),
-            (None, None) => "what nobody has seen is looked for".to_owned(),
+            (None, None) => "looking for unseen changes".to_owned(),
         };
         self.look_problem = None;
         (self.looks)(self.events.clone(), id);

@@ -208,7 +208,7 @@ impl Judged {
         match (change, self.proposal.count().out.cmp(&out)) {
             (None, _) if let Some(notes) = note => {
                 let is = match notes {
-                    Ordering::Less => "taken out",
+                    Ordering::Less => "removed",
                     Ordering::Equal => "as it was",
                     Ordering::Greater => "there again",
                 };

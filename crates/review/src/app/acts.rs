@@ -614,7 +614,7 @@ impl App {
             // The part may be of another line than the one at which the person is.
             view.hunk = hunk;
             view.point_at(cursor);
-            if cursor < view.top.row {
+            if !view.visible(&viewport).contains(&cursor) {
                 view.top = Top {
                     row: cursor,
                     sub: 0,

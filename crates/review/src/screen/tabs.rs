@@ -4,71 +4,48 @@
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::app::{App, Spot};
 use crate::screen::theme::Theme;
-use crate::screen::{agents, narrow, put, right_end};
+use crate::screen::{agents, narrow, put};
 use crate::view::View;
 
 /// A name in a tab has at most so many columns.
 const MAX_NAME: usize = 28;
 
-/// Draws as many tabs as there is room for, the current one among them.
+/// Draws all of them, or the next one and where the others are listed if there is no room for all.
 pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Spot)> {
     let count = app.views.len();
-    let total = format!(" {}/{count} ", app.current + 1);
-    let taken_before = width(&total) + 1;
-    // The signs at both ends take a column each.
-    let room = usize::from(area.width).saturating_sub(width(&total) + 2);
+    let total = format!(" {}/{count}  ", app.current + 1);
     let are_several = agents::are_several(app);
-    let name = |at| tab(app, at, are_several);
-    let current = name(app.current);
-    let mut taken = width(&current) + 1;
-    let mut tabs = std::collections::VecDeque::from([(app.current, current)]);
-    let (mut first, mut end) = (app.current, app.current + 1);
-    while let Some(before) = first.checked_sub(1) {
-        let name = name(before);
-        if taken + width(&name) + 1 > room {
-            break;
-        }
-        taken += width(&name) + 1;
-        tabs.push_front((before, name));
-        first = before;
+    let tabs: Vec<_> = (0..count)
+        .map(|at| (at, tab(app, at, are_several)))
+        .collect();
+    let taken: usize = tabs.iter().map(|(_, name)| width(name) + 1).sum();
+    let fits = width(&total) + taken <= usize::from(area.width) + 1;
+    let next = (app.current + 1) % count.max(1);
+    let mut spans = vec![Span::styled(total, theme.muted)];
+    if !fits {
+        let files = app.keys.fill("<files> lists them   <next-diff> ");
+        spans.push(Span::styled(files, theme.muted));
     }
-    while end < count && taken < room {
-        let name = name(end);
-        taken += width(&name) + 1;
-        tabs.push_back((end, name));
-        end += 1;
-    }
-    let mut spans = vec![
-        Span::styled(total, theme.muted),
-        Span::styled(if first > 0 { "‹" } else { " " }, theme.muted),
-    ];
     let mut clicks = Vec::new();
-    let mut x = area.x + narrow(taken_before);
-    for (at, name) in tabs {
+    let shown = tabs.into_iter().filter(|(at, _)| fits || *at == next);
+    for (at, name) in shown {
+        let x = area.x + narrow(spans.iter().map(Span::width).sum());
         let width = narrow(width(&name));
         let tab = Rect { x, width, ..area }.intersection(area);
         clicks.push((tab, Spot::Diff(app.views[at].diff.id)));
-        x = x.saturating_add(width + 1);
         let style = if at == app.current {
-            theme.current.add_modifier(Modifier::REVERSED)
+            theme.current
         } else {
             theme.muted
         };
         spans.push(Span::styled(name, style));
         spans.push(Span::raw(" "));
     }
-    let line = Line::from(spans);
-    let is_cut = line.width() > usize::from(area.width) || end < count;
-    put(buffer, area, &line);
-    if is_cut {
-        let sign = Line::styled("›", theme.muted);
-        put(buffer, right_end(area, 1), &sign);
-    }
+    put(buffer, area, &Line::from(spans));
     clicks
 }
 

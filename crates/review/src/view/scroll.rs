@@ -224,13 +224,17 @@ impl View {
         }
     }
 
-    /// What is in sight of a long line of which something is not: a word that changed, or else where the part begins.
+    /// What is in sight of a long line of which something is not: a word that changed, or else where the part begins. The cursor's
+    /// line comes first, then its hunk.
     pub fn part_in_sight(&mut self, viewport: &Viewport) -> Option<(Side, usize, usize)> {
         self.paint.refill();
         let mut begins = None;
-        for row in self.visible(viewport) {
+        let (cursor, hunk) = (self.cursor, self.rows().of_hunk(self.hunk));
+        let mut visible: Vec<_> = self.visible(viewport).collect();
+        visible.sort_by_key(|row| (*row != cursor, !hunk.contains(row)));
+        for row in visible {
             let Some(shown) = self.rows().get(row) else {
-                break;
+                continue;
             };
             let changed = match shown {
                 Row::Changed { pair, .. } => {

@@ -100,6 +100,40 @@ fn the_place_of_the_person_stays_when_lines_are_shown_otherwise() {
     }
 }
 
+#[test]
+fn the_place_of_the_person_stays_where_less_fits_than_before() {
+    let line = |at: usize| {
+        format!(
+            "    let value_{at} = some_function_with_a_name({at}, \"text that is rather long and goes on\"); // end {at}\n"
+        )
+    };
+    let before: String = (0..80).map(line).collect();
+    let after = before
+        .replace("value_5 =", "value_5x =")
+        .replace("// end 40\n", "// the end 40\n")
+        .replace("value_70", "valu_70");
+    for (columns, keys) in [
+        (100, "uwwuwu"),
+        (100, "wuwuuw"),
+        (60, "wwww"),
+        (160, "uwuw"),
+    ] {
+        let mut person = Person::new(columns, 30);
+        person.open("long.rs", Some(&before), &after);
+        person.press("nn");
+        while person.app.view().unwrap().hunk < 2 {
+            person.press("n");
+        }
+        for key in keys.chars() {
+            person.press(&key.to_string());
+            let view = person.app.view().unwrap();
+            let (left, right) = view.rows().get(view.cursor).unwrap().lines();
+            let place = (view.hunk, left.or(right));
+            assert_eq!(place, (2, Some(70)), "{key} of {keys} in {columns} columns");
+        }
+    }
+}
+
 /// `n` goes back to the left as soon as all that it shows is there.
 #[test]
 fn the_next_hunk_is_read_from_its_first_column() {
