@@ -240,25 +240,14 @@ impl Session {
         }
     }
 
-    /// Keeps an event until the client is ready. Nothing is shown yet, so of a diff only its newest
-    /// proposal matters, and nothing if it is closed; of status reports only the last.
+    /// Keeps an event until the client is ready, in the place of those that nobody needs to hear any more.
     fn hold(&mut self, event: EditorEvent) {
-        let diff = |event: &EditorEvent| match event {
-            EditorEvent::Open(diff, _) => Some(diff.id),
-            EditorEvent::Close(id, ..) => Some(*id),
-            _ => None,
-        };
-        let about = diff(&event);
-        let kept = match event {
-            // Before its proposal is dropped, which is an answer too.
-            EditorEvent::Close(_, _, closed) => {
-                closed.failed("the diff was never shown");
-                None
-            }
-            event => Some(event),
-        };
-        self.held.retain(|held| diff(held) != about);
-        self.held.extend(kept);
+        self.held.retain_mut(|held| !replaces(&event, held));
+        match event {
+            // Its proposal is dropped, which is an answer too.
+            EditorEvent::Close(_, _, closed) => closed.failed("the diff was never shown"),
+            event => self.held.push(event),
+        }
     }
 
     /// The editor has ended.
@@ -519,9 +508,47 @@ pub fn warning(lost: &LostOutcome) -> Message {
     message::show(MessageType::Warning, lost.to_string())
 }
 
+/// Nothing is shown yet: of a diff only its newest proposal matters, and nothing of it if it is closed; of status reports only the
+/// last. All else is heard: a text that was kept, above all.
+fn replaces(event: &EditorEvent, held: &mut EditorEvent) -> bool {
+    match event {
+        EditorEvent::Open(diff, _) => {
+            matches!(held, EditorEvent::Open(older, _) if older.id == diff.id)
+        }
+        EditorEvent::Close(id, ..) => held.diff_mut() == Some(&mut id.clone()),
+        EditorEvent::Status(_) => matches!(held, EditorEvent::Status(_)),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use pillion_view::{CloseReason, DiffId, ProposalKey, Reply, Status};
+
     use super::*;
+
+    #[test]
+    fn what_was_kept_is_heard_whatever_comes_before_the_client_is_ready() {
+        let key = |id| ProposalKey {
+            id: DiffId(id),
+            revision: 1,
+        };
+        let draft = |id| EditorEvent::Draft(key(id), "text".to_owned());
+        let closed = |id| EditorEvent::Close(DiffId(id), CloseReason::AgentGone, Reply::new(drop));
+        let status = || EditorEvent::Status(Status::default());
+        for (event, mut held, expected) in [
+            (status(), draft(1), false),
+            (status(), EditorEvent::Notes(key(1), Vec::new()), false),
+            (status(), EditorEvent::Moved(1), false),
+            (status(), status(), true),
+            (draft(1), status(), false),
+            (closed(1), draft(1), true),
+            (closed(2), draft(1), false),
+        ] {
+            let is_replaced = replaces(&event, &mut held);
+            assert_eq!(is_replaced, expected, "{event:?} {held:?}");
+        }
+    }
 
     #[test]
     fn only_the_editor_s_own_plugin_counts() {
