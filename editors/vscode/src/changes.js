@@ -130,7 +130,10 @@ class Changes {
     const [first] = change.hunks;
     const at = new vscode.Position(first?.lines.start ?? 0, 0);
     const selection = new vscode.Range(at, at);
-    item.command = first && { command: "vscode.open", title: "Open", arguments: [item.resourceUri, { selection }] };
+    // A file that is gone, or of which no line is another, is nothing to be opened.
+    item.command = first
+      ? { command: "vscode.open", title: "Open", arguments: [item.resourceUri, { selection }] }
+      : { command: "pillion.look", title: "Look", arguments: [node] };
     return item;
   }
 

@@ -20,6 +20,15 @@ class Kept {
     this.left = this.#stored.filter((it) => it.waits);
   }
 
+  /** What waited when a former window ended, once: it is kept, and nobody waits for it any more. */
+  async takeLeft() {
+    const { left } = this;
+    this.left = [];
+    const isLeft = (/** @type {Entry} */ it) => left.some(({ view, time }) => view === it.view && time === it.time);
+    if (left.length) await this.store.update(KEY, this.#stored.map((it) => (isLeft(it) ? { ...it, waits: false } : it)));
+    return left;
+  }
+
   /** @returns {Entry[]} */
   get #stored() {
     return this.store.get(KEY, /** @type {Entry[]} */ ([]));

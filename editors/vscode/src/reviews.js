@@ -169,8 +169,7 @@ class Reviews {
 
   /** Pillion runs, and may show again what a former window showed. What of that does not come is said. */
   async again() {
-    const { left } = this.kept;
-    this.kept.left = [];
+    const left = await this.kept.takeLeft();
     if (!left.length) return;
     await new Promise((done) => setTimeout(done, AGAIN_MS));
     const shown = [...this.views.values()].map(({ diff }) => diff.path);
@@ -363,10 +362,11 @@ class Reviews {
     if (view.isClosing && view.tabs.length) await vscode.window.tabGroups.close(view.tabs.map(({ tab }) => tab), true);
   }
 
-  /** The person wants to see the one that waits longest. */
+  /** The person wants to see the one that waits longest, or else what was written. */
   async next() {
     const { waiting } = this;
     const view = waiting.find((it) => it !== this.current) ?? waiting[0];
+    if (!view && this.status.status?.unseen) return vscode.commands.executeCommand("pillion.changes.focus");
     if (!view) return this.client.tell("No proposal waits for a decision.");
     await this.#show(view, {});
   }

@@ -1,6 +1,7 @@
 //! A window that ends and comes again.
 
 use pillion_testkit::{kill_tree, programs_below};
+use serde_json::json;
 
 use crate::sandbox::Sandbox;
 use crate::stand_in::{Window, answer, at_work, propose};
@@ -46,6 +47,9 @@ fn what_was_made_of_a_proposal_that_does_not_come_again_is_kept_and_said() {
     window.wait_until("state.said.some((it) => it.includes('What you had made of a.txt is kept'))");
     window.run("state.answers.push('a.txt') && person.run('openKept')");
     assert_eq!(window.run("state.shown"), "mine two\n");
+    // Once: the next window does not say it again.
+    let waits = window.run("memory.get('pillion.kept').map((it) => it.waits)");
+    assert_eq!(waits, json!([false]));
 }
 
 #[test]
