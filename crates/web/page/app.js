@@ -796,6 +796,8 @@ async function turn(id, what, more) {
 
 /** Shows what is written, in the diff that is there or in one that comes. @param {string} id */
 async function look(id) {
+  // What is decided then is what is in the list now: the file may have changed since that came.
+  await loadTurns();
   const known = state.diffs.find((diff) => isOf(diff, id));
   if (known) show(known.id);
   else await turn(id, "look");

@@ -56,6 +56,8 @@ export const post = (path, body = {}) => ask(path, { method: "POST", body: JSON.
 
 /** Gives the token of the address for a cookie and a key, and takes it out of the address. */
 export async function enter() {
+  // An address that is pasted into this tab loads nothing by itself.
+  addEventListener("hashchange", () => location.hash && location.reload());
   const token = location.hash.slice(1);
   if (!token) return;
   history.replaceState(null, "", "/");

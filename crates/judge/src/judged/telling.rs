@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use pillion_protocol::verdict::takes_back;
+use pillion_text::hunks::Mark;
 use pillion_text::visible;
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{CloseReason, Decide, Diff, Seen};
@@ -178,7 +179,18 @@ impl Judged {
             true if self.proposal.is_new_file() => {
                 keys.fill("this is a new file now: <accept> creates it")
             }
-            true => "merged with the file on disk".to_owned(),
+            true => {
+                let hunks = self.proposal.hunks().iter();
+                let out = hunks.filter(|hunk| hunk.mark == Some(Mark::Conflict) && hunk.out);
+                match out.count() {
+                    0 => "merged with the file on disk".to_owned(),
+                    1 => "merged with the file on disk · 1 hunk conflicts with it and is excluded"
+                        .to_owned(),
+                    more => format!(
+                        "merged with the file on disk · {more} hunks conflict with it and are excluded"
+                    ),
+                }
+            }
             false => "the file is unchanged".to_owned(),
         }
     }

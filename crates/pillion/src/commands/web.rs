@@ -46,7 +46,9 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let roots = workspace::roots(&args.roots.roots)?;
-    let asked = match args.url || args.no_open || args.qr {
+    // A tab would open where the page was started, which is not where this is typed.
+    let is_remote = Environment::current().filled("SSH_CONNECTION").is_some();
+    let asked = match args.url || args.no_open || args.qr || is_remote {
         true => Asked::Address,
         false => Asked::Tab,
     };

@@ -118,6 +118,31 @@ fn what_is_opened_from_the_list_has_the_keys_also_if_it_is_there_already() {
 
 #[test]
 #[ignore = "needs the browser: cargo xtask test"]
+fn what_was_saved_since_the_list_came_keeps_nothing_from_being_taken_back() {
+    let web = Web::start();
+    let home = web.home();
+    let before = numbers(30);
+    let path = home.file("a.txt", &before);
+    let changed = before.replace("line 3\n", "line three\n");
+    home.agents_turn("change it", |folder| {
+        fs::write(folder.join("a.txt"), &changed).unwrap();
+    });
+    web.tab.press("Shift+S");
+    web.tab.wait_text("#lists", "a.txt");
+    let own = |text: &str| text.replace("line 25\n", "mine\n");
+    fs::write(&path, own(&changed)).unwrap();
+    web.tab.click(".item.change >> text=a.txt");
+    shows(&web.tab, "a.txt");
+    decide(&web.tab, |tab| tab.click("#acts .reject"));
+    let started = Instant::now();
+    while fs::read_to_string(&path).unwrap() != own(&before) {
+        assert!(started.elapsed() < SOON, "{}", web.tab.text("#message"));
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
 fn former_decisions_are_there_to_be_read() {
     let web = Web::start();
     let agent = web.agent();

@@ -144,6 +144,11 @@ fn what_changes_on_disk_is_merged() {
         agent.outcome(),
         Update::accepted(path, "zero\none\n2\n".to_owned())
     );
+    web.propose(&agent, "b.txt", "one\ntwo\n", "one\n2\n");
+    web.home().file("b.txt", "one\nzwei\n");
+    web.tab.click("#acts >> text=Merge with disk");
+    web.tab
+        .wait_text("#message", "1 hunk conflicts with it and is excluded");
 }
 
 #[test]
