@@ -407,10 +407,8 @@ impl Kept {
         if let Some(from) = &change.moved_from {
             place = format!("{place}, moved from {}", shown(from));
         }
-        match change.before.mode_beside_text(&change.after) {
-            Some((Some(old), new)) => place = format!("{place}, mode {old:o}→{new:o}"),
-            Some((None, new)) => place = format!("{place}, mode {new:o}"),
-            None => {}
+        if let Some(mode) = mode(change) {
+            place = format!("{place}, {mode}");
         }
         match &change.by {
             Author::Unclear => place += ", unclear who changed it",
@@ -504,4 +502,13 @@ pub fn revision(change: &Change, now: Option<&[u8]>) -> String {
     let after = serde_json::to_string(&change.after).unwrap_or_default();
     let all = format!("{after} {}", fingerprint::of(now));
     fingerprint::hash(all.as_bytes())[..16].to_owned()
+}
+
+/// What a change made of the permissions of a file, in a word or two: `mode 644→755`.
+pub fn mode(change: &Change) -> Option<String> {
+    let (old, new) = change.before.mode_beside_text(&change.after)?;
+    Some(match old {
+        Some(old) => format!("mode {old:o}→{new:o}"),
+        None => format!("mode {new:o}"),
+    })
 }

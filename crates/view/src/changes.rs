@@ -91,6 +91,9 @@ pub struct ListedChange {
     pub state: String,
     /// True if nobody has decided about it.
     pub is_unseen: bool,
+    /// What it made of the permissions, if they are others: `mode 644→755`.
+    #[serde(default)]
+    pub mode: Option<String>,
     /// The number of lines that the agent added; none if it is not text.
     pub added: Option<usize>,
     /// The number of lines that it removed.

@@ -99,6 +99,7 @@ fn listed_unkept(kept: &Kept, change: &Change) -> ListedChange {
         shown: kept.place(change),
         state: NOT_KEPT.to_owned(),
         is_unseen: true,
+        mode: None,
         added: None,
         removed: None,
         hunks: Vec::new(),
@@ -134,6 +135,7 @@ fn listed(store: &Store, kept: &Kept, change: &Change, from: Option<&Change>) ->
         shown: from.map_or_else(|| kept.place(change), |from| kept.places(change, from)),
         state: state_name.to_owned(),
         is_unseen,
+        mode: kept::mode(change),
         added: lines.map(|(added, _)| added),
         removed: lines.map(|(_, removed)| removed),
     }

@@ -186,27 +186,30 @@ fn change_in<'a>(
         _ => ("✎", theme.current),
     };
     let (added, removed) = counts(change);
-    let counted = match added.is_empty() {
-        true => 0,
-        false => width(&added) + width(&removed) + 2,
-    };
+    let mut said = vec![
+        Span::styled(added, theme.added.sign),
+        Span::styled(removed, theme.removed.sign),
+        Span::styled(change.mode.clone().unwrap_or_default(), theme.warning),
+    ];
+    said.retain(|it| !it.content.is_empty());
+    let counted: usize = said.iter().map(|it| it.width() + 1).sum();
     let room = room.saturating_sub(3 + counted);
     let path = Target::new(change.path.clone(), &app.roots).shown;
     let path = visible::tail(&path, room);
-    let pad = " ".repeat(room.saturating_sub(width(&path)) + 1);
+    let pad = " ".repeat(room.saturating_sub(width(&path)));
     let name = match is_shown {
         true => theme.strong,
         false => ratatui::style::Style::new(),
     };
-    vec![
+    let mut spans = vec![
         Span::styled(sign, style),
         Span::raw(" "),
         Span::styled(path, name),
-        Span::raw(pad),
-        Span::styled(added, theme.added.sign),
-        Span::raw(" "),
-        Span::styled(removed, theme.removed.sign),
-    ]
+    ];
+    let beside = said.into_iter().flat_map(|it| [Span::raw(" "), it]);
+    spans.push(Span::raw(pad));
+    spans.extend(beside);
+    spans
 }
 
 /// The numbers of lines that were added and removed, if it is text and not only the permissions have changed.

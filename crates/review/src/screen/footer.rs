@@ -181,6 +181,7 @@ fn wanted(app: &App) -> Vec<Hint> {
         let is_undoable = app.view().is_some_and(|view| view.acts() > 0);
         let rank = match command.act {
             Act::Undo if is_undoable => 1,
+            Act::List if app.view().is_some() => 2,
             _ => rank,
         };
         let key = app.keys.name(command.act);
@@ -211,8 +212,9 @@ fn word_on_diff(app: &App, act: Act, word: &'static str) -> Option<&'static str>
         (Act::SendNotes, _) => word_if(!app.status.waiting.is_empty()),
         (Act::Help | Act::Quit, _) => Some(word),
         (Act::List, None) => word_if(app.status.unseen > 0),
+        (Act::List, Some(_)) => (app.status.unseen > 0).then_some("written"),
         (Act::Mode, None) => word_if(app.status.review.is_some()),
-        (Act::List | Act::Mode, _) | (_, None) => None,
+        (Act::Mode, _) | (_, None) => None,
         (act, Some(view)) => word_on_view(app, view, act, word),
     }
 }

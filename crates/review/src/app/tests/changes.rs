@@ -17,6 +17,7 @@ pub fn change(id: &str, state: &str, lines: Option<usize>) -> ListedChange {
         label: format!("{id} {state}"),
         state: state.to_owned(),
         is_unseen: state == "unseen",
+        mode: None,
         added: lines,
         removed: lines,
         hunks: Vec::new(),

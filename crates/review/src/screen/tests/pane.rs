@@ -10,6 +10,7 @@ use crate::app::tests::changes::{change, turn};
 fn named(id: &str, state: &str, name: &str, lines: Option<(usize, usize)>) -> ListedChange {
     ListedChange {
         path: format!("/work/shop/{name}").into(),
+        mode: None,
         added: lines.map(|(added, _)| added),
         removed: lines.map(|(_, removed)| removed),
         ..change(id, state, None)
@@ -72,6 +73,32 @@ fn wide_terminals_have_the_list_beside_the_diff() {
     assert!(!see(&mut person).contains("README"), "as without turns");
     person.press("t");
     insta::assert_snapshot!("pane_that_was_asked_for", see(&mut person));
+}
+
+#[test]
+fn a_mode_that_is_another_is_in_the_pane_and_written_files_are_named_below_a_diff() {
+    let run = ListedChange {
+        mode: Some("mode 644→755".to_owned()),
+        ..named("3.1", "unseen", "run.sh", None)
+    };
+    let written = ChangesList {
+        turns: vec![told("3", "Qwen Code", "make it run", vec![run])],
+        ..list()
+    };
+    let mut person = beside(160, 16, written);
+    let screen = see(&mut person);
+    let row = screen.lines().find(|row| row.contains("run.sh")).unwrap();
+    assert!(row.contains(" mode 644→755 │"), "{screen}");
+    for width in [80, 100] {
+        let mut person = beside(width, 16, list());
+        let status = Status {
+            unseen: 1,
+            ..person.app.status.clone()
+        };
+        person.happens(Event::Status(status));
+        let screen = see(&mut person);
+        assert!(screen.contains("S written"), "{screen}");
+    }
 }
 
 /// What has no room is in the help, which has its key there at any width.
