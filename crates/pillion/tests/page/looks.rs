@@ -99,6 +99,18 @@ fn axe_finds_nothing_serious_in_either_theme() {
     web.tab.wait_text(".note", "which line");
     is_accessible(&web.tab);
     picture(&web.tab, "2-dark.png");
+    // In words that are coloured, that change, and on lines that are excluded.
+    web.tab.press("/");
+    web.tab.wait_for("dialog input");
+    web.tab.type_text("r");
+    web.tab.press("Enter");
+    web.tab.wait_for("mark .hit, mark.hit");
+    web.tab
+        .wait_for("[class*=c-] .hit, .hit [class*=c-], .hit[class*=c-]");
+    is_accessible(&web.tab);
+    picture(&web.tab, "8-hits.png");
+    web.tab.press("Escape");
+    web.tab.wait_gone(".hit");
     web.tab.press("Shift+R");
     web.tab.wait_for("dialog textarea");
     web.tab
