@@ -264,6 +264,7 @@ impl<'a> Deciding<'a> {
                     written: writing.written,
                     folder_modes: writing.folder_modes,
                     made_way: Vec::new(),
+                    linked: None,
                 };
                 self.tell_what_became(change, is_all, &done);
                 self.judge(change, judgement, Some(done))?;
@@ -497,6 +498,9 @@ impl<'a> Deciding<'a> {
         let what = match (judged.written.is_some() || done.is_some(), former) {
             (false, _) if is_kept => "is not kept any more",
             (true, _) if is_changed_since => "is back, beside what the agent has changed since",
+            (true, _) if judged.linked.is_some() && done.is_some_and(is_beside) => {
+                "is one file with its other name again"
+            }
             (true, None | Some(Judgement::Kept)) if done.is_some_and(is_beside) => {
                 "is back, beside what has changed since"
             }
@@ -547,6 +551,7 @@ impl<'a> Deciding<'a> {
         let (folder_modes, made_way) = { done.as_ref() }
             .map(|it| (it.folder_modes.clone(), it.made_way.clone()))
             .unwrap_or_default();
+        let linked = done.as_ref().and_then(|it| it.linked.clone());
         let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
         Made::of(Judged {
             judgement,
@@ -558,6 +563,7 @@ impl<'a> Deciding<'a> {
             in_editor: None,
             folder_modes,
             made_way,
+            linked,
             notes: self.telling.words.all(change),
             former,
         })

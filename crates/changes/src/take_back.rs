@@ -17,7 +17,7 @@ use crate::current_hunks::CurrentHunks;
 use crate::kept;
 use crate::leftovers;
 use crate::save::SaveError;
-use crate::scan::{Folder, Stat};
+use crate::scan::{Folder, Stat, identity};
 use crate::state::{FileState, FolderMode, Hash, Stage, Writing};
 use crate::store::{MAX_KEPT, MAX_TEXT, Store, StoreError};
 use crate::turn::{Change, Judged};
@@ -130,6 +130,8 @@ pub struct Done {
     pub folder_modes: Vec<FolderMode>,
     /// The folders, with nothing else in them, that stood in its place, with their permissions.
     pub made_way: Vec<(PathBuf, u32)>,
+    /// The other name of the file by which it was written before.
+    pub linked: Option<PathBuf>,
 }
 
 impl Done {
@@ -154,10 +156,11 @@ pub fn take_back(
     put_back(store, roots, change, states, (modes, former))
 }
 
-/// What was in a file, and what was put in its place.
+/// What was in a file, and what was put in its place by another name of it.
 pub(crate) struct Overwriting {
     pub(crate) overwritten: FileState,
     pub(crate) written: FileState,
+    pub(crate) by_name: PathBuf,
 }
 
 /// As [`take_back`], where the file was written for the person by another of its names, and nobody has changed it since: what they have
@@ -172,6 +175,7 @@ pub(crate) fn beside(
     let Overwriting {
         overwritten,
         written,
+        by_name,
     } = other;
     let was = Now {
         state: overwritten.clone(),
@@ -187,6 +191,7 @@ pub(crate) fn beside(
     let done = take_back(store, roots, &left, Some(former))?;
     Ok(Done {
         overwritten: overwritten.clone(),
+        linked: Some(by_name.clone()),
         ..done
     })
 }
@@ -256,6 +261,51 @@ pub fn undo(
         place.fill(&judged.made_way, &judged.folder_modes)?;
     }
     Ok(done)
+}
+
+/// Undoes what [`beside`] did: the file is one with the other name again, which has one of the states that are `known`. None if somebody
+/// has written the file, or that one, since, or the system does not let us.
+pub(crate) fn link_again(
+    store: &Store,
+    roots: &[PathBuf],
+    change: &Change,
+    (judged, former): (&Judged, &[u32]),
+    known: &[&FileState],
+) -> Result<Option<Done>, TakeBackError> {
+    let Some(other) = &judged.linked else {
+        return Ok(None);
+    };
+    let (mut place, other) = (
+        Beneath::open(roots, &change.path)?,
+        Beneath::open(roots, other)?,
+    );
+    let now = look(store, &place, MAX_KEPT)?;
+    let there = look(store, &other, MAX_KEPT)?;
+    let Some(at) = other.at().filter(|_| there.state.mode().is_some()) else {
+        return Ok(None);
+    };
+    let is_one = now.state.mode().is_some() && { place.at() }
+        .is_some_and(|it| identity(&it).is_some() && identity(&it) == identity(&at));
+    let is_known = known.contains(&&there.state) && judged.written.as_ref() == Some(&now.state);
+    if !is_one && !is_known {
+        return Ok(None);
+    }
+    let wanted = Wanted {
+        link_to: Some(&at),
+        ..Wanted::of(&there.state, &there.bytes, &judged.folder_modes)
+    };
+    match write(
+        store,
+        &mut place,
+        change,
+        &change.after,
+        now,
+        &wanted,
+        former,
+    ) {
+        Err(TakeBackError::Io { .. }) => Ok(None),
+        done => done.map(Some),
+    }
 }
 
 /// Removes the folders of a path that are empty, and of which `goes` tells that they go.
@@ -445,13 +495,18 @@ pub fn rewrite(
         _ => return Err(TakeBackError::Changed(change.path.clone())),
     };
     let former = folders_now(roots, &change.path);
+    let wanted = Wanted {
+        shared: change.shared,
+        ..Wanted::of(&state, text, &change.folder_modes)
+    };
     write(
         store,
         &mut place,
         change,
         &change.after,
         now,
-        (&state, text, &change.folder_modes, &former),
+        &wanted,
+        &former,
     )
 }
 
@@ -485,14 +540,11 @@ fn put_back(
     opened.had_mode(&mut now.state);
     leftovers::sweep_once(folder_of(path));
     let (state, bytes) = wanted(store, path, before, after, &now)?;
-    let done = write(
-        store,
-        &mut place,
-        change,
-        after,
-        now,
-        (&state, &bytes, folder_modes, former),
-    )?;
+    let wanted = Wanted {
+        shared: change.shared,
+        ..Wanted::of(&state, &bytes, folder_modes)
+    };
+    let done = write(store, &mut place, change, after, now, &wanted, former)?;
     opened.becomes(&place, &state);
     Ok(Done { made_way, ..done })
 }
@@ -505,9 +557,10 @@ fn write(
     change: &Change,
     after: &FileState,
     now: Now,
-    (state, bytes, folder_modes, former): (&FileState, &[u8], &[FolderMode], &[u32]),
+    wanted: &Wanted<'_>,
+    former: &[u32],
 ) -> Result<Done, TakeBackError> {
-    let path = change.path.as_path();
+    let (path, state) = (change.path.as_path(), wanted.state);
     let mut overwritten = now.whole().state.clone();
     let as_they_were = |before: &u32| FolderMode {
         before: *before,
@@ -546,13 +599,7 @@ fn write(
             // Without the note, a kill in the next moment leaves a text that only a person can complete.
             let _ = store.note(path, &writing(Stage::InPlace));
         };
-        let wanted = Wanted {
-            state,
-            bytes,
-            folder_modes,
-            shared: change.shared,
-        };
-        if let Err(error) = replace(place, &now, &wanted, note_in_place) {
+        if let Err(error) = replace(place, &now, wanted, note_in_place) {
             if !is_in_place {
                 // It was not written, so that nothing is found of it.
                 let _ = store.note(path, &writing(Stage::Failed));
@@ -579,6 +626,7 @@ fn write(
         written: state.clone(),
         folder_modes: modes,
         made_way: Vec::new(),
+        linked: None,
     })
 }
 

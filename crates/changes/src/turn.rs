@@ -228,6 +228,13 @@ pub struct Judged {
     /// The folders, with nothing else in them, that stood in its place, with their permissions.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub made_way: Vec<(PathBuf, u32)>,
+    /// The other name of the file, by which it had been taken back already: until then both were one file.
+    #[serde(
+        with = "exact::optional_path",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
+    pub linked: Option<PathBuf>,
     /// The person's words to the agent.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<Note>,

@@ -419,6 +419,7 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
         in_editor: None,
         folder_modes: Vec::new(),
         made_way: Vec::new(),
+        linked: None,
         notes: Vec::new(),
         former: None,
     };

@@ -1484,8 +1484,10 @@ fn what_is_taken_back_by_one_name_of_a_file_is_no_persons_by_the_others() {
         ("chmod 644 g; echo new > g; chmod 444 g", 0o444),
         ("ln -f g h", 0o444),
         ("chmod 444 f; ln f k", 0o444),
+        ("ln -f f h; echo new >> h", 0o644),
+        ("ln -f g h; echo new >> h", 0o444),
     ] {
-        for order in 0..4 {
+        for (order, is_back_in_order) in (0..8).map(|it| (it / 2, it % 2 == 0)) {
             let mut lab = Lab::new();
             lab.write("f", "old\n");
             lab.write("g", "old g\n");
@@ -1513,16 +1515,27 @@ fn what_is_taken_back_by_one_name_of_a_file_is_no_persons_by_the_others() {
                 1 => names.reverse(),
                 _ => names.rotate_left(order - 2),
             }
+            let mut stages = Vec::new();
             for (act, expected) in [(Act::TakeBack, &before), (Act::Undo, &after)] {
                 for name in &names {
+                    if act == Act::TakeBack {
+                        stages.push(texts(&lab));
+                    }
                     let kept = Kept::read(&lab.store, 1).unwrap();
                     let mut deciding = Deciding::new(&lab.store, &kept);
                     let done = deciding.all(act, &[*name], |it| {
                         assert!(it.result.is_ok(), "{command} {order}: {it:?}");
                     });
                     done.unwrap();
+                    // What is undone is the last act, and nothing before it.
+                    if act == Act::Undo && is_back_in_order {
+                        assert_eq!(Some(texts(&lab)), stages.pop(), "{command} {order} {name}");
+                    }
                 }
                 assert_eq!(texts(&lab), *expected, "{command} {order} {act:?}");
+                if is_back_in_order {
+                    names.reverse();
+                }
             }
         }
     }

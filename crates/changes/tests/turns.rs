@@ -133,6 +133,7 @@ impl Lab {
             in_editor: None,
             folder_modes: done.folder_modes,
             made_way: Vec::new(),
+            linked: None,
             notes: Vec::new(),
             former: None,
         };

@@ -599,6 +599,38 @@ fn a_turn_is_taken_back_without_what_is_unclear_or_was_kept_by_name() {
     assert_eq!([lab.text("a"), lab.text("notes")], [None, None]);
 }
 
+/// What was kept by the one name is kept by the other, as long as both are the file that the agent has written.
+#[test]
+fn what_was_kept_by_one_name_of_a_file_is_not_taken_back_with_its_turn_by_another() {
+    for kept in ["1.1", "1.2"] {
+        for is_one in [true, false] {
+            let mut lab = Lab::new();
+            lab.write("a", "old\n");
+            fs::hard_link(lab.root.join("a"), lab.root.join("b")).unwrap();
+            lab.turn(&[("a", "new\n")]);
+            lab.act(Act::Keep, &[name(kept)]).unwrap();
+            if !is_one {
+                let copy = lab.root.join("copy");
+                fs::copy(lab.root.join("b"), &copy).unwrap();
+                fs::rename(copy, lab.root.join("b")).unwrap();
+            }
+            let said = lab.act(Act::TakeBack, &[name("1")]).unwrap().join(" ");
+            let left_out = said.matches("left out, as you kept it").count();
+            assert_eq!(left_out, 1 + usize::from(is_one), "{kept}: {said}");
+            let texts = ["a", "b"].map(|it| lab.text(it).unwrap());
+            let stays = |it| is_one || kept == it;
+            let expected = ["1.1", "1.2"].map(|it| if stays(it) { "new\n" } else { "old\n" });
+            assert_eq!(texts, expected, "{kept} {is_one}");
+            let turn = lab.kept(1);
+            let mut deciding = Deciding::new(&lab.store, &turn);
+            deciding.take_all();
+            done(&mut deciding, Act::TakeBack, &[name("1")]).unwrap();
+            let texts = ["a", "b"].map(|it| lab.text(it).unwrap());
+            assert_eq!(texts, ["old\n"; 2], "{kept} {is_one}");
+        }
+    }
+}
+
 /// To take it back deletes the file with what they wrote.
 #[test]
 fn a_turn_is_taken_back_without_the_new_file_in_which_a_person_wrote_too() {

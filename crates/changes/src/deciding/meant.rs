@@ -1,9 +1,10 @@
 //! Which changes of a turn are meant by a name, in which order, and what was done last.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Act, DecideError, Deciding};
 use crate::kept::Kept;
+use crate::scan::identity;
 use crate::store::Store;
 use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged};
 
@@ -58,8 +59,21 @@ impl<'a> Deciding<'a> {
         Ok(changes)
     }
 
-    /// The reason why a change is not taken back with its turn, but only by its name or with all.
+    /// The reason why a change is not taken back with its turn, but only by its name or with all: its own, or that of a change that
+    /// it would take back with it, by another name of the file.
     pub(super) fn left_out(&self, change: &Change, keeps_all: bool) -> Option<&'static str> {
+        let file = identity(&change.path).filter(|(_, number)| change.shared == Some(*number));
+        let is_other_name = |it: &&Change| {
+            let is_file = |it: &Path| it.symlink_metadata().is_ok_and(|it| it.is_file());
+            it.number != change.number && is_file(&it.path) && identity(&it.path) == file
+        };
+        let others = file.is_some().then(|| self.kept.turn.real_changes());
+        let others = others.into_iter().flatten().filter(is_other_name);
+        let mut all = std::iter::once(change).chain(others);
+        all.find_map(|it| self.is_left_out(it, keeps_all))
+    }
+
+    fn is_left_out(&self, change: &Change, keeps_all: bool) -> Option<&'static str> {
         let is_unclear = change.by == Author::Unclear && !self.kept.turn.is_without_hooks;
         match () {
             () if self.takes_all => None,

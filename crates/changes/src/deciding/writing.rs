@@ -65,8 +65,11 @@ impl Deciding<'_> {
                 Some(done) => done,
                 None => return Ok(None),
             },
-            (_, Some(judged)) => take_back::undo(store, roots, change, (judged, Some(&former)))
-                .map_err(|error| self.not_undone(change, error))?,
+            (_, Some(judged)) => match self.link_again(change, judged, &former)? {
+                Some(done) => done,
+                None => take_back::undo(store, roots, change, (judged, Some(&former)))
+                    .map_err(|error| self.not_undone(change, error))?,
+            },
             (_, None) => match self.written_by_other_name(change) {
                 None => take_back::take_back(store, roots, change, Some(&former))?,
                 Some(other) => take_back::beside(store, roots, change, &other, &former)?,
@@ -126,6 +129,23 @@ impl Deciding<'_> {
         Some(texts)
     }
 
+    /// Makes the file of a change one with its other name again, as it was when it was taken back; none if that is not to be had.
+    fn link_again(
+        &self,
+        change: &Change,
+        judged: &Judged,
+        former: &[u32],
+    ) -> Result<Option<Done>, TakeBackError> {
+        let is_it = |it: &&Change| Some(&it.path) == judged.linked.as_ref();
+        let Some(other) = self.kept.turn.changes.iter().find(is_it) else {
+            return Ok(None);
+        };
+        let written = self.judged.of(other.number).and_then(Judged::last_written);
+        let known: Vec<_> = written.into_iter().chain([&other.after]).collect();
+        let roots = &self.kept.turn.roots;
+        take_back::link_again(&self.store, roots, change, (judged, former), &known)
+    }
+
     /// What was written to the file of a change for a person by another of its names, if that is there now: nobody has changed
     /// it since.
     fn written_by_other_name(&self, change: &Change) -> Option<Overwriting> {
@@ -142,6 +162,7 @@ impl Deciding<'_> {
             is_it.then_some(Overwriting {
                 overwritten,
                 written,
+                by_name: other.path.clone(),
             })
         })
     }

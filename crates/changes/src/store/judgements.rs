@@ -250,6 +250,7 @@ mod tests {
             in_editor: None,
             folder_modes: Vec::new(),
             made_way: Vec::new(),
+            linked: None,
             notes: Vec::new(),
             former: None,
         }

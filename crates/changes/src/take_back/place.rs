@@ -6,6 +6,7 @@ use std::path::Path;
 
 use pillion_discovery::regular_file;
 use pillion_text::fingerprint;
+use tempfile::TempPath;
 
 use super::TakeBackError;
 use super::beneath::Beneath;
@@ -168,6 +169,25 @@ pub(super) struct Wanted<'a> {
     pub(super) folder_modes: &'a [FolderMode],
     /// The number of the file that had other names when it was changed.
     pub(super) shared: Option<u64>,
+    /// The file of which it is to be another name.
+    pub(super) link_to: Option<&'a Path>,
+}
+
+impl<'a> Wanted<'a> {
+    /// This state and text, as a file of its own.
+    pub(super) fn of(
+        state: &'a FileState,
+        bytes: &'a [u8],
+        folder_modes: &'a [FolderMode],
+    ) -> Self {
+        Self {
+            state,
+            bytes,
+            folder_modes,
+            shared: None,
+            link_to: None,
+        }
+    }
 }
 
 /// Makes what is at a path what is to be there. `in_place` is told before a file is written that cannot be replaced.
@@ -186,6 +206,15 @@ pub(super) fn replace(
     let Some(at) = at else {
         return Ok(());
     };
+    if let Some(of) = wanted.link_to {
+        return match now.state.is_absent() {
+            true => fs::hard_link(of, &at).map_err(failed("create", path)),
+            false => {
+                let new = leftovers::unfinished_link(folder_of(&at), |it| fs::hard_link(of, it));
+                exchange(&at, path, now, new.map_err(failed("replace", path))?)
+            }
+        };
+    }
     match (&now.state, wanted.state) {
         (FileState::File { .. }, FileState::File { mode, .. })
             if bytes == now.bytes && shared_at(&at).is_none_or(|it| wanted.shared == Some(it)) =>
@@ -205,7 +234,10 @@ pub(super) fn replace(
             symlink(bytes, &at).map_err(failed("create", path))
         }
         (_, FileState::Absent) => remove(&at, path, now),
-        (_, state) => exchange(&at, path, now, state, bytes),
+        (_, state) => {
+            let new = made(folder_of(&at), state, bytes).map_err(failed("replace", path))?;
+            exchange(&at, path, now, new)
+        }
     }
 }
 
@@ -223,27 +255,20 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TakeBa
     }
 }
 
-/// Replaces a link, or a file by a link: both change places at once, and what was there is removed once it has been compared.
-fn exchange(
-    at: &Path,
-    path: &Path,
-    now: &Now,
-    state: &FileState,
-    bytes: &[u8],
-) -> Result<(), TakeBackError> {
-    let folder = folder_of(at);
-    let replace = || failed("replace", path);
-    let new = match state {
-        FileState::File { mode, .. } => {
-            let mut file = leftovers::unfinished(folder, None).map_err(replace())?;
-            let written = file.as_file_mut().write_all(bytes);
-            written.map_err(replace())?;
-            set_mode(file.path(), *mode).map_err(replace())?;
-            file.as_file().sync_all().map_err(replace())?;
-            file.into_temp_path()
-        }
-        _ => leftovers::unfinished_link(folder, |path| symlink(bytes, path)).map_err(replace())?,
+/// A file or a link in this state, which is to take another one's place.
+fn made(folder: &Path, state: &FileState, bytes: &[u8]) -> io::Result<TempPath> {
+    let FileState::File { mode, .. } = state else {
+        return leftovers::unfinished_link(folder, |path| symlink(bytes, path));
     };
+    let mut file = leftovers::unfinished(folder, None)?;
+    file.as_file_mut().write_all(bytes)?;
+    set_mode(file.path(), *mode)?;
+    file.as_file().sync_all()?;
+    Ok(file.into_temp_path())
+}
+
+/// Replaces a link, or a file by a link: both change places at once, and what was there is removed once it has been compared.
+fn exchange(at: &Path, path: &Path, now: &Now, new: TempPath) -> Result<(), TakeBackError> {
     // Not every file system has that: then whatever is written there between the two is lost.
     if !now.is_at(at) {
         return Err(TakeBackError::Changed(path.to_owned()));
@@ -255,7 +280,7 @@ fn exchange(
             return Err(TakeBackError::Changed(path.to_owned()));
         }
         Ok(Swapped::Replaced) => {}
-        Err(_) => fs::rename(&new, at).map_err(replace())?,
+        Err(_) => fs::rename(&new, at).map_err(failed("replace", path))?,
     }
     // It is there no more.
     let _ = new.keep();
@@ -361,12 +386,20 @@ mod tests {
         let link = FileState::Link {
             text: Some(Hash::of(b"to")),
         };
-        plain_renames::during(|| exchange(&path, &path, &now, &link, b"to")).unwrap();
+        let put = |state: &FileState, text: &[u8]| {
+            exchange(
+                &path,
+                &path,
+                &now,
+                made(folder.path(), state, text).unwrap(),
+            )
+        };
+        plain_renames::during(|| put(&link, b"to")).unwrap();
         assert_eq!(fs::read_link(&path).unwrap(), Path::new("to"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         // What was written meanwhile is not replaced.
         let file = now.state.clone();
-        let changed = plain_renames::during(|| exchange(&path, &path, &now, &file, b"new"));
+        let changed = plain_renames::during(|| put(&file, b"new"));
         assert!(matches!(changed, Err(TakeBackError::Changed(_))));
         assert_eq!(fs::read_link(&path).unwrap(), Path::new("to"));
     }

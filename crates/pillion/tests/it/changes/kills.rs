@@ -389,6 +389,7 @@ fn a_log_that_is_shortened_is_the_former_or_the_new_one() {
                 in_editor: None,
                 folder_modes: Vec::new(),
                 made_way: Vec::new(),
+                linked: None,
                 notes: vec![Note::on_all(format!("{at} {}", "words ".repeat(40)))],
                 former: None,
             });
