@@ -239,6 +239,7 @@ impl<'a> Deciding<'a> {
             self.opens_circle.extend(first.map(|it| it.number));
             if failed.is_empty() || (is_stuck && first.is_none()) {
                 for (change, error) in failed {
+                    let error = self.explained(act, change, error);
                     said(self.decided(change, Err(error)));
                 }
                 return Ok(());
@@ -323,7 +324,8 @@ impl<'a> Deciding<'a> {
         self.read_running();
         self.know_origins(act);
         self.folders = Folders::default();
-        match self.make(act, change, None)? {
+        let made = self.make(act, change, None);
+        match made.map_err(|error| self.explained(act, change, error))? {
             Ok(made) => self.save(change, made),
             Err(why) => Ok(why),
         }

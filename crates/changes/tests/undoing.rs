@@ -1115,12 +1115,9 @@ fn the_new_half_of_a_move_alone_is_not_taken_back_and_neither_is_the_old_one_und
         let error = Deciding::new(&lab.store, &kept)
             .one(Act::TakeBack, change(new))
             .unwrap_err();
-        assert!(
-            error.in_full().ends_with(&format!(
-                "Take {old} back as well; if something else is at {from}, move that aside before"
-            )),
-            "{error:?}"
-        );
+        let (hint, advice) = (error.in_full(), format!("`pillion revert {new} {old}"));
+        let aside = format!("; if something else is at {from}, move that aside before");
+        assert!(hint.contains(&advice) && hint.ends_with(&aside), "{hint}");
         let done = lab.act(Act::TakeBack, &[new]).unwrap();
         let expected = format!("{new}: {to} holds the text of {from}, which is not back");
         assert_eq!(done, [expected], "{command}");
@@ -1155,6 +1152,56 @@ fn the_new_half_of_a_move_alone_is_not_taken_back_and_neither_is_the_old_one_und
             lab.undo_last().unwrap();
         }
         assert_eq!(files(&lab), moved, "{command}");
+    }
+}
+
+/// Whichever is tried, the advice is a command, and that does it: nobody is sent from the one to the other and back.
+#[test]
+fn what_is_in_the_way_of_another_change_is_named_with_the_command_for_both() {
+    for command in [
+        "mv a x; mkdir a; mv x a/in",
+        "mkdir x; mv a x/in; mv x a",
+        "rm a; mkdir a; echo 1 > a/1; echo 2 > a/2",
+        "mv d x; mv x/f d; rmdir x",
+        "rm -r d; echo new > d",
+        "mv d e; ln -s e d",
+    ] {
+        let (mut advised, mut at) = (0, 0..);
+        loop {
+            let at = at.next().unwrap();
+            let mut lab = before_moves();
+            let before = files(&lab);
+            lab.turn_of(|root| sh(root, command));
+            let after = files(&lab);
+            let mut is_any = false;
+            for (act, expected) in [(Act::TakeBack, before), (Act::Undo, after)] {
+                let (kept, now) = (lab.kept(1), files(&lab));
+                let Some(change) = kept.turn.real_changes().nth(at) else {
+                    break;
+                };
+                is_any = true;
+                if let Err(error) = Deciding::new(&lab.store, &kept).one(act, change) {
+                    let hint = error.hint().unwrap_or_default();
+                    let told = hint.split('`').nth(1);
+                    let told = told.unwrap_or_else(|| panic!("{command} {act:?}: {error:?}"));
+                    assert_eq!(files(&lab), now, "{command} {hint}");
+                    let names: Vec<_> = told.split(' ').skip(2).map(name).collect();
+                    let done = lab.act(act, &names).unwrap();
+                    let failed = done
+                        .iter()
+                        .any(|it| it.contains("in the way") || it.contains("not back"));
+                    assert!(!failed, "{command} {told}: {done:?}");
+                    advised += 1;
+                }
+                // The others, if there are some.
+                let _ = lab.act(act, &[name("1")]);
+                assert_eq!(files(&lab), expected, "{command} {at} {act:?}");
+            }
+            if !is_any {
+                break;
+            }
+        }
+        assert!(advised > 0, "{command}");
     }
 }
 

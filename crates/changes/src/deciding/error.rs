@@ -17,6 +17,36 @@ pub enum Act {
     Undo,
 }
 
+/// Changes of a turn with which an act is done at once, or not at all.
+#[derive(Debug)]
+pub struct Together {
+    /// The act.
+    pub act: Act,
+    /// The changes: the one with which it was tried is the first.
+    pub names: Vec<ChangeRef>,
+}
+
+impl Together {
+    /// The command for that, as advice.
+    fn hint(&self) -> String {
+        let turn = self.names.first().map_or(0, |it| it.turn).to_string();
+        let names: Vec<_> = self.names.iter().map(ToString::to_string).collect();
+        match (self.act, names.len()) {
+            (Act::Undo, _) => format!("Undo them at once: `pillion undo {turn}`"),
+            (_, ..=MOST_NAMED) => {
+                format!(
+                    "Take them back at once: `pillion revert {}`",
+                    names.join(" ")
+                )
+            }
+            _ => format!("Take them back at once: `pillion revert {turn}`"),
+        }
+    }
+}
+
+/// Of more changes, their turn is named.
+pub(super) const MOST_NAMED: usize = 5;
+
 /// The reason why something is not done. Everything is as it was then.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
@@ -47,10 +77,18 @@ pub enum DecideError {
         path: String,
         /// The one whose text it is, as it is shown.
         of: String,
-        /// The name of that one's change.
-        name: ChangeRef,
-        /// The action that was tried.
-        act: Act,
+        /// The names of both changes, and how they are decided about at once.
+        both: Together,
+    },
+    /// Another change of the turn is in the place of the file, or of one of its folders.
+    #[error("{by} is in the way of {path}")]
+    InTheWay {
+        /// The file, as it is shown.
+        path: String,
+        /// The other one, as it is shown.
+        by: String,
+        /// The names of both changes and of all others that are in the way.
+        all: Together,
     },
     /// The agent may have moved a file of which no text is kept.
     #[error("{path} may be {of}, moved: that is gone, was as long, and its contents were not kept")]
@@ -102,15 +140,13 @@ impl DecideError {
                 ));
             }
             Self::Running { .. } => "Try again when it has ended.",
-            Self::OnlyCopy { of, name, act, .. } => {
-                let first = match act {
-                    Act::Undo => format!("Undo {name} as well"),
-                    _ => format!("Take {name} back as well"),
-                };
+            Self::OnlyCopy { of, both, .. } => {
+                let at_once = both.hint();
                 return Some(format!(
-                    "{first}; if something else is at {of}, move that aside before."
+                    "{at_once}; if something else is at {of}, move that aside before."
                 ));
             }
+            Self::InTheWay { all, .. } => return Some(format!("{}.", all.hint())),
             Self::NotUndone { name, .. } => {
                 return Some(format!("`pillion show {name}` prints what was taken back."));
             }

@@ -6,11 +6,15 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
+use super::error::{MOST_NAMED, Together};
 use super::{Act, DecideError, Deciding};
 use crate::scan::{Stat, has_other_names, is_one_file};
 use crate::state::{FileState, Hash};
 use crate::take_back::{self, TakeBackError};
 use crate::turn::{Change, ChangeState, Turn};
+
+/// With more changes at once, it is not asked which others are in their way.
+const MAX_EXPLAINED: usize = 1000;
 
 /// What an act brings back where there is no such file, by its text: the numbers of the changes.
 pub(super) type Origins = HashMap<Hash, Vec<u64>>;
@@ -301,8 +305,59 @@ impl<'a> Deciding<'a> {
         Err(DecideError::OnlyCopy {
             path: self.shown(change),
             of: self.shown(first),
-            name: self.kept.name(first),
-            act,
+            both: self.together(act, change),
         })
+    }
+
+    /// The changes, without those with which the act is done now, that are in the place of a file or of its folders.
+    fn in_its_way<'b>(&'b self, act: Act, change: &'b Change) -> impl Iterator<Item = &'b Change> {
+        let stays = move |it: &&Change| {
+            is_nested(it, change)
+                && !self.at_once.contains(&it.number)
+                && self.sides(act, it).is_some()
+        };
+        let found = self.kept.turn.real_changes().filter(stays);
+        found.filter(|it| it.path.symlink_metadata().is_ok())
+    }
+
+    /// A change with those that it waits for, and what these wait for, as far as they are to be named.
+    fn together(&self, act: Act, change: &Change) -> Together {
+        let mut all = vec![change.number];
+        let mut at = 0;
+        while let Some(change) = { all.get(at) }.and_then(|it| self.kept.turn.change(*it))
+            && all.len() <= MOST_NAMED
+        {
+            let origins = self.held(act, change).map(|(_, origins)| origins.take(1));
+            let needed = origins
+                .into_iter()
+                .flatten()
+                .chain(self.in_its_way(act, change));
+            for it in needed {
+                if !all.contains(&it.number) {
+                    all.push(it.number);
+                }
+            }
+            at += 1;
+        }
+        let changes = all.iter().filter_map(|it| self.kept.turn.change(*it));
+        let names = changes.map(|it| self.kept.name(it)).collect();
+        Together { act, names }
+    }
+
+    /// The error, or, where other changes are in the way with which the act is not done, which ones.
+    pub(super) fn explained(&self, act: Act, change: &Change, error: DecideError) -> DecideError {
+        let is_blocked = matches!(error, DecideError::TakeBack(_)) && waits(&error);
+        // Of thousands, it is not asked for each.
+        if !is_blocked || self.at_once.len() > MAX_EXPLAINED {
+            return error;
+        }
+        match self.in_its_way(act, change).next() {
+            None => error,
+            Some(first) => DecideError::InTheWay {
+                path: self.shown(change),
+                by: self.shown(first),
+                all: self.together(act, change),
+            },
+        }
     }
 }

@@ -977,8 +977,8 @@ fn a_moved_file_is_taken_back_as_a_whole_and_not_lost_if_its_former_place_is_tak
             lab.act(act)
         };
         fs::write(&old, "mine").unwrap();
-        let holds = "b.txt holds the text of a.txt, which is not back · Take 1.1 back as well; \
-                     if something else is at a.txt, move that aside before.";
+        let holds = "b.txt holds the text of a.txt, which is not back · Take them back at once: \
+                     `pillion revert 1.2 1.1`; if something else is at a.txt, move that aside before.";
         for id in ["1.2", "1"] {
             let refused = take_back(id).unwrap_err();
             assert!(refused.contains(holds), "{refused}");
