@@ -217,9 +217,7 @@ impl Store {
     /// texts go that nothing needs. Returns how many bytes are taken.
     fn make_room(&self, more: u64) -> Result<u64, StoreError> {
         let mut bytes = self.measure()?;
-        let mut watched = self.texts_of_tables()?;
-        watched.extend(lock(&self.space.unnoted).iter().cloned());
-        let is_watched = |text: &Hash| watched.contains(text);
+        let watched = self.watched()?;
         let surplus = |bytes: u64| bytes.saturating_add(more).saturating_sub(self.space.limit);
         while surplus(bytes) > 0 {
             // Some more than needed, so that this is not done for each file.
@@ -233,7 +231,7 @@ impl Store {
                 }
                 if self.is_seen(&turn)? && !turn.goes_on() {
                     let texts = self.texts_of_turn(number)?;
-                    let going_with_it = texts.iter().filter(|it| !is_watched(it));
+                    let going_with_it = texts.iter().filter(|it| !watched.contains(*it));
                     let bytes: u64 = going_with_it.map(|it| self.size_of(it)).sum();
                     room = room.saturating_sub(bytes);
                     going.extend((bytes > 0).then_some(number));
@@ -243,14 +241,12 @@ impl Store {
                 break;
             }
             tracing::info!(?going, "turns are forgotten, as the store is full");
-            let mut texts = self.forget_all(&going, &[])?;
-            // A file may be another one by now, and its text is the one before that change.
-            texts.retain(|it| !is_watched(it));
+            let texts = self.forget_all(&going, &[])?;
             self.remove(&texts)?;
             bytes = self.measure()?;
         }
         if surplus(bytes) > 0 {
-            self.remove_texts(SystemTime::now(), LEAST_IDLE, is_watched)?;
+            self.remove_texts(SystemTime::now(), LEAST_IDLE, |_| false)?;
             bytes = self.measure()?;
         }
         Ok(bytes)
@@ -335,7 +331,7 @@ impl Store {
         Ok(texts)
     }
 
-    /// Removes those of these texts that neither a turn nor the log needs.
+    /// Removes those of these texts that neither a turn, the log nor a change that is in no turn yet needs.
     ///
     /// # Errors
     /// When one of them cannot be read, which may need any; or when texts cannot be removed.
@@ -353,7 +349,7 @@ impl Store {
         self.note_removed()
     }
 
-    /// Removes the texts that neither a turn nor the log needs, and that were put there longer ago than this, but for those that who
+    /// Removes the texts that nothing needs, as for [`remove`](Self::remove), and that were put there longer ago than this, but for those that who
     /// watches says to need.
     ///
     /// # Errors
@@ -392,9 +388,17 @@ impl Store {
         Ok(())
     }
 
-    /// The texts that turns and the log need.
+    /// The texts of files as they were looked at last: a file may be another one by now, and its text is the one before that change, which
+    /// is in no turn yet.
+    fn watched(&self) -> Result<HashSet<Hash>, StoreError> {
+        let mut texts = self.texts_of_tables()?;
+        texts.extend(lock(&self.space.unnoted).iter().cloned());
+        Ok(texts)
+    }
+
+    /// The texts that turns and the log need, and changes that are in no turn yet.
     fn needed(&self) -> Result<HashSet<Hash>, StoreError> {
-        let mut texts = HashSet::new();
+        let mut texts = self.watched()?;
         for number in self.numbers()? {
             match self.texts_of_turn(number) {
                 Ok(of_turn) => texts.extend(of_turn),
