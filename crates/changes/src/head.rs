@@ -1,8 +1,9 @@
 //! The commit that git's HEAD names in a work tree, and what has moved it, by the log of HEAD that git writes. A commit moves it, too, and
 //! changes no file; a checkout, a reset, a stash write the files of another commit. Nothing here reads an object; git is asked which untracked
-//! files a stash has put away, and when Jujutsu's commits were made.
+//! files a stash has put away, and when Jujutsu's commits were made. Of Jujutsu's own log the names are read.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,8 +17,12 @@ use crate::scan::{Folder, Stat, is_absence};
 /// Neither a log nor a file of git's that is longer is read, in bytes.
 const MAX_READ: u64 = 16 << 20;
 
-/// So many letters name a commit for people.
+/// No record of an operation of Jujutsu's that is longer is read, in bytes.
+const MAX_OPERATION: u64 = 64 << 10;
+
+/// So many letters name a commit for people, and an operation of Jujutsu's.
 const SHORT: usize = 10;
+const OPERATION: usize = 12;
 
 /// The place of HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +34,8 @@ pub struct Head {
     log: u64,
     stash: u64,
     is_jj: bool,
+    /// The operation in Jujutsu's log after which it is so, if that is one.
+    operation: Option<String>,
     /// Its own folder: another repository in its place has another history.
     folder: Folder,
 }
@@ -142,6 +149,7 @@ impl Head {
             log: length(log_of(&git)),
             stash: length(git.common.join("logs/refs/stash")),
             is_jj: work_tree.join(".jj").is_dir(),
+            operation: operation(work_tree),
             folder: Folder::of(&git.own.metadata().ok()?),
             git,
         })
@@ -284,7 +292,11 @@ impl Head {
         what: Option<&str>,
     ) -> Remark {
         let back = match () {
-            () if self.is_jj => Some("jj undo".to_owned()),
+            () if self.is_jj => before.operation.as_ref().map(|it| {
+                let operation = snapshot_after(work_tree, it);
+                let operation = operation.as_ref().unwrap_or(it);
+                format!("jj op restore {}", &operation[..OPERATION])
+            }),
             () if self.place != before.place => Some(format!("git checkout {}", before.place)),
             () if old != new => Some(format!("git reset --keep {old}")),
             // What was not committed is in no commit.
@@ -301,6 +313,45 @@ impl Head {
             is_lost: false,
         }
     }
+}
+
+/// The name of the last operation in Jujutsu's log; none if there are several, as where two were made at once.
+fn operation(work_tree: &Path) -> Option<String> {
+    let heads = fs::read_dir(work_tree.join(".jj/repo/op_heads/heads")).ok()?;
+    let names = heads
+        .flatten()
+        .filter_map(|it| it.file_name().into_string().ok());
+    let is_name = |it: &String| it.len() > OPERATION && bytes_of(it).is_some();
+    let heads: Vec<_> = names.filter(is_name).take(2).collect();
+    let [only] = <[String; 1]>::try_from(heads).ok()?;
+    Some(only)
+}
+
+/// The operation right after this one, if that has only noted what was in the files, as each command does before it does anything:
+/// what a person has written and Jujutsu had not seen stays there.
+fn snapshot_after(work_tree: &Path, operation: &str) -> Option<String> {
+    let parent = bytes_of(operation)?;
+    let all = fs::read_dir(work_tree.join(".jj/repo/op_store/operations")).ok()?;
+    let mut files = all.flatten().map(|it| it.path());
+    let snapshot = files.find(|path| {
+        let record = regular_file::read(path, MAX_OPERATION).unwrap_or_default();
+        let has = |part: &[u8]| record.windows(part.len()).any(|it| it == part);
+        has(&parent) && has(b"snapshot working copy")
+    })?;
+    let name = snapshot.file_name()?.to_str()?;
+    (name.len() > OPERATION && bytes_of(name).is_some()).then(|| name.to_owned())
+}
+
+/// The bytes of this hexadecimal name.
+fn bytes_of(name: &str) -> Option<Vec<u8>> {
+    let digit = |it: &u8| char::from(*it).to_digit(16);
+    let pairs = name.as_bytes().chunks(2);
+    pairs
+        .map(|pair| match pair {
+            [high, low] => u8::try_from(digit(high)? << 4 | digit(low)?).ok(),
+            _ => None,
+        })
+        .collect()
 }
 
 fn log_of(git: &GitFolders) -> PathBuf {

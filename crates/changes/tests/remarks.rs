@@ -735,6 +735,63 @@ fn a_commit_of_jujutsus_is_said_if_files_have_come_with_it() {
     }
 }
 
+/// One command may be many operations, and the last may be an undo: what is named is the operation from before, with what the person had
+/// written and Jujutsu first noted.
+#[test]
+fn what_undoes_a_move_of_jujutsus_is_the_operation_before_it() {
+    let name = |digit: &str| digit.repeat(128);
+    for (notes_files, heads, expected) in [
+        (false, &["a"][..], Some("aaaaaaaaaaaa")),
+        (true, &["a"], Some("bbbbbbbbbbbb")),
+        (true, &["a", "c"], None),
+    ] {
+        let tree = repository(false);
+        let repo = tree.root.join(".jj/repo");
+        let (of_heads, records) = (
+            repo.join("op_heads/heads"),
+            repo.join("op_store/operations"),
+        );
+        for folder in [&of_heads, &records] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        for head in heads {
+            fs::write(of_heads.join(name(head)), "").unwrap();
+        }
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        call(&mut recorder, true, || {
+            let parent = [0xaa; 64];
+            let text = if notes_files {
+                "snapshot working copy"
+            } else {
+                "edit commit"
+            };
+            let record = [&b"\x12\x40"[..], &parent, text.as_bytes()].concat();
+            fs::write(records.join(name("b")), record).unwrap();
+            for head in heads {
+                fs::remove_file(of_heads.join(name(head))).unwrap();
+            }
+            fs::write(of_heads.join(name("d")), "").unwrap();
+            shell_does(
+                &tree,
+                "echo agent > a; new=$(GIT_COMMITTER_DATE=2001-02-03T04:05:06Z git -c user.name=a -c user.email=a@b \
+                 commit-tree -p HEAD -m 3 HEAD^{tree}); git update-ref -m 'export from jj' HEAD $new",
+            );
+        });
+        let said = remarks(&tree).concat();
+        match expected {
+            Some(operation) => {
+                let way = format!("`jj op restore {operation}` undoes it");
+                assert!(said.contains(&way), "{said}");
+            }
+            None => assert!(
+                said.contains("revert --all") && !said.contains("jj op"),
+                "{said}"
+            ),
+        }
+    }
+}
+
 /// They write no file.
 #[test]
 fn a_commit_and_a_new_branch_are_no_such_moves() {
