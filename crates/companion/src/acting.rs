@@ -117,6 +117,8 @@ pub(crate) struct Acted {
     pub(crate) done: ActDone,
     /// What agents are to hear of it, turn by turn.
     pub(crate) told: Vec<Told>,
+    /// The turns of which nothing is known any more.
+    pub(crate) forgotten: Vec<u64>,
 }
 
 /// What the agent of a turn is to hear of a person's judgement.
@@ -134,6 +136,8 @@ pub(crate) struct Told {
     pub(crate) watcher: u32,
     /// The number by which that process knows the agent's session.
     pub(crate) session: u64,
+    /// The number of the turn.
+    pub(crate) turn: u64,
     /// The remarks on files that the agent's model is to read.
     pub(crate) remarks: Vec<FileRemark>,
 }
@@ -147,6 +151,7 @@ impl Told {
             is_without_hooks: kept.turn.is_without_hooks,
             watcher: kept.turn.watcher,
             session: kept.turn.session,
+            turn: kept.turn.number,
             remarks,
         })
     }
@@ -155,20 +160,33 @@ impl Told {
     pub(crate) fn to_waiting(&self) -> Option<WaitingNote> {
         let kind = self.kind?;
         let is_hooked = !self.is_without_hooks;
-        let (remark, _) = match is_hooked {
-            true => (Remark::written(kind, &self.remarks), false),
-            false => Remark::written_in_short(kind, &self.remarks),
+        let remark = match is_hooked {
+            true => self.whole(kind),
+            false => self.in_short(kind).0,
         };
         let remark = Some(remark).filter(|it| it.is_taken(is_hooked))?;
         Some(remark.to(kind, None, &self.roots, is_hooked).note)
+    }
+
+    /// It for an agent with hooks.
+    pub(crate) fn whole(&self, kind: Dialect) -> Remark {
+        Remark::written(kind, &self.remarks).about_turn(self.turn)
+    }
+
+    /// It for one without, and if some of the person's words are left out.
+    pub(crate) fn in_short(&self, kind: Dialect) -> (Remark, bool) {
+        let (remark, is_cut) = Remark::written_in_short(kind, &self.remarks);
+        (remark.about_turn(self.turn), is_cut)
     }
 }
 
 impl Acted {
     /// No agent hears of it.
     fn of(done: ActDone) -> Self {
-        let told = Vec::new();
-        Self { done, told }
+        Self {
+            done,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn refused(why: &str) -> Self {
@@ -310,7 +328,10 @@ pub(crate) fn decide(store: &Store, shown: &Shown, verdict: &Verdict) -> Acted {
         },
     };
     let told = told.into_iter().collect();
-    Acted { done, told }
+    Acted {
+        told,
+        ..Acted::of(done)
+    }
 }
 
 /// Does it.
@@ -486,7 +507,10 @@ impl OfTurn {
             ..ActDone::default()
         };
         let told = self.told.into_iter().collect();
-        Acted { done, told }
+        Acted {
+            told,
+            ..Acted::of(done)
+        }
     }
 }
 

@@ -157,6 +157,12 @@ impl Remark {
         self
     }
 
+    /// The same about what was written in this turn.
+    pub(crate) fn about_turn(mut self, turn: u64) -> Self {
+        self.note.turn = Some(turn);
+        self
+    }
+
     /// The same, kept by this name.
     pub(crate) fn named(self, name: String) -> Self {
         Self { name, ..self }

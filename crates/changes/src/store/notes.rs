@@ -52,6 +52,9 @@ pub struct WaitingNote {
     pub is_there: bool,
     /// True if a hook of the agent is to take it.
     pub is_for_hook: bool,
+    /// The turn that it is about, if that was written without asking: its text has lines of what the agent made then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn: Option<u64>,
 }
 
 /// The names of notes that one process keeps: nobody else gives them.
@@ -78,6 +81,11 @@ impl NoteNames {
 }
 
 impl WaitingNote {
+    /// Returns true if it is about one of these turns.
+    pub fn is_about(&self, turns: &[u64]) -> bool {
+        self.turn.is_some_and(|it| turns.contains(&it))
+    }
+
     /// Returns true if its workspace has one of these folders, or is within one.
     pub fn is_of(&self, folders: &[impl AsRef<Path>]) -> bool {
         let overlaps =
@@ -147,6 +155,16 @@ impl Store {
         Ok(notes)
     }
 
+    /// Removes the notes about these turns. Returns how many there were.
+    pub fn forget_notes(&self, turns: &[u64]) -> Result<usize, StoreError> {
+        let mut about = self.waiting_notes()?;
+        about.retain(|(_, note)| note.is_about(turns));
+        about
+            .iter()
+            .try_for_each(|(name, _)| self.drop_note(name))?;
+        Ok(about.len())
+    }
+
     /// Removes notes that have waited for too long.
     pub(super) fn tidy_notes(&self, now: SystemTime) -> Result<(), StoreError> {
         let is_old = |at: u64| {
@@ -191,6 +209,7 @@ mod tests {
             is_there: true,
             is_for_hook: true,
             is_awaited: false,
+            turn: Some(at),
         }
     }
 
@@ -206,7 +225,8 @@ mod tests {
         folder.write("damaged.json", b"{").unwrap();
         let both = [("a".to_owned(), first), ("b".to_owned(), second)];
         assert_eq!(store.waiting_notes().unwrap(), both);
-        store.drop_note("a").unwrap();
+        assert_eq!(store.forget_notes(&[3]).unwrap(), 0);
+        assert_eq!(store.forget_notes(&[1, 3]).unwrap(), 1);
         assert_eq!(store.waiting_notes().unwrap(), both[1..]);
         store.tidy_notes(SystemTime::UNIX_EPOCH + MAX_AGE).unwrap();
         assert_eq!(store.waiting_notes().unwrap(), both[1..]);

@@ -19,7 +19,7 @@ pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
         NamedAct::TakeBack => Act::TakeBack,
         NamedAct::Undo => Act::Undo,
         NamedAct::Stage => return staging::perform(store, &named),
-        NamedAct::Forget => return forget(store, &named.names).map(reported),
+        NamedAct::Forget => return forget(store, &named.names),
     };
     let turns = turns(store, act, &named)?;
     let changed = changed(store, act, &named, &turns)?;
@@ -177,7 +177,7 @@ fn unsaid_of(words: &[Words], of_turns: &[Vec<Note>]) -> Option<NotDone> {
 }
 
 /// Forgets turns, with what was decided in them, and entries of the log; all of them without a name.
-fn forget(store: &Store, names: &[String]) -> Result<Report, ActError> {
+fn forget(store: &Store, names: &[String]) -> Result<Acted, ActError> {
     let (mut turns, mut entries) = (Vec::new(), Vec::new());
     let known = store.entries()?;
     for name in names {
@@ -213,10 +213,19 @@ fn forget(store: &Store, names: &[String]) -> Result<Report, ActError> {
         true => store.remove_texts(SystemTime::now(), Duration::ZERO, |_| false),
         false => store.remove(&texts),
     };
-    let said = vec![forgotten(turns.len(), entries.len(), removed)];
-    Ok(Report {
+    let unread = store.forget_notes(&turns)?;
+    let mut said = vec![forgotten(turns.len(), entries.len(), removed)];
+    if unread > 0 {
+        let notes = counted(unread, "note");
+        said.push(format!("With them {notes} went that no agent has read"));
+    }
+    let done = reported(Report {
         said,
         ..Report::default()
+    });
+    Ok(Acted {
+        forgotten: turns,
+        ..done
     })
 }
 

@@ -40,14 +40,11 @@ pub(super) fn in_view(store: &Store, roots: &[PathBuf], part: &Part) -> Result<A
             error.is_some_and(|it| matches!(it, DecideError::Stage(StageError::NoHunk)))
         };
         let goes_on = !decided.is_empty() && decided.iter().all(is_elsewhere);
-        last = Ok(Acted {
-            done: ActDone {
-                done: decided.iter().all(|it| it.result.is_ok()),
-                message: said(&decided, &[]),
-                ..ActDone::default()
-            },
-            told: Vec::new(),
-        });
+        last = Ok(Acted::of(ActDone {
+            done: decided.iter().all(|it| it.result.is_ok()),
+            message: said(&decided, &[]),
+            ..ActDone::default()
+        }));
         if !goes_on {
             break;
         }

@@ -105,6 +105,16 @@ impl Agents {
         its.map(|(session, _)| session.clone()).collect()
     }
 
+    /// Nobody is told anything about these turns any more.
+    pub(crate) fn forget_notes_of_turns(&mut self, turns: &[u64]) {
+        let is_it = |it: &mut Remark| it.note.is_about(turns);
+        let left = self.left_notes.extract_if(.., is_it);
+        self.told.extend(left.map(|it| it.name().to_owned()));
+        for agent in self.agents.values_mut() {
+            agent.notes.forget_turns(turns);
+        }
+    }
+
     /// Takes the names of the notes that agents have by now.
     pub(crate) fn take_told(&mut self) -> Vec<String> {
         let agents = self.agents.values_mut();

@@ -94,6 +94,11 @@ impl Notes {
         self.has(|place, _| *place == Place::Handed);
     }
 
+    /// Nothing of these turns is to be told any more.
+    pub(crate) fn forget_turns(&mut self, turns: &[u64]) {
+        self.has(|_, it| it.note.is_about(turns));
+    }
+
     /// Another prompt is sent, and the agent has not gone on: what went with the last one waits again.
     pub(crate) fn is_prompted_again(&mut self) {
         self.has(|place, _| matches!(place, Place::Answered(_)));

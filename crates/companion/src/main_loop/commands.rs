@@ -79,6 +79,7 @@ impl MainLoop {
     /// A person has done something with what an agent had written: the agent hears of it, and the person what came of it.
     pub(super) fn acted(&mut self, acted: Acted, reply: Answering<ChangesAct>) {
         self.judged();
+        self.forget_notes_of_turns(&acted.forgotten);
         reply.done(acted.tell(|told| self.tell_judged(told)));
     }
 

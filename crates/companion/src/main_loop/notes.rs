@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::bounded;
 use pillion_changes::WaitingNote;
 use pillion_protocol::record::Recorded;
-use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::{Dialect, Note};
 use pillion_view::ask::SendNotes;
 use pillion_view::changes::Hearing;
@@ -100,6 +99,12 @@ impl MainLoop {
         if let Some((of, path)) = self.diffs.notes_of(key).filter(|_| is_told) {
             self.kept_notes.forget_on(None, &of, path, &[]);
         }
+    }
+
+    /// The person has had these turns forgotten: so are the words about them that no agent has read.
+    pub(super) fn forget_notes_of_turns(&mut self, turns: &[u64]) {
+        self.agents.forget_notes_of_turns(turns);
+        self.drop_told();
     }
 
     /// What agents have read by now is not kept any longer.
@@ -219,9 +224,9 @@ impl MainLoop {
         };
         let kind = agent.kind;
         if agent.is_looked_for() {
-            return self.tell_unhooked(&session, kind, &told.remarks);
+            return self.tell_unhooked(&session, kind, &told);
         }
-        self.remark(&session, Remark::written(kind, &told.remarks), true);
+        self.remark(&session, told.whole(kind), true);
         self.hears(&session)
     }
 
@@ -246,16 +251,8 @@ impl MainLoop {
     }
 
     /// The person's judgement of written changes goes with the next prompt, as far as there is room for it.
-    fn tell_unhooked(
-        &mut self,
-        session: &SessionId,
-        agent: Dialect,
-        told: &[FileRemark],
-    ) -> Hearing {
-        if told.is_empty() {
-            return Hearing::Nothing;
-        }
-        let (mut remark, mut is_cut) = Remark::written_in_short(agent, told);
+    fn tell_unhooked(&mut self, session: &SessionId, agent: Dialect, told: &Told) -> Hearing {
+        let (mut remark, mut is_cut) = told.in_short(agent);
         // It has to stand beside a file that is there.
         let current = self.context.current();
         if let Some(file) = current.active_file().filter(|_| !remark.is_taken(false)) {

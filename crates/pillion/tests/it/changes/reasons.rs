@@ -529,3 +529,54 @@ fn a_reason_waits_for_an_agent_that_no_companion_knows() {
         }
     }
 }
+
+/// Also what an agent that works here has not read yet: neither the store nor a companion has it any more, and no agent hears of it.
+#[test]
+fn what_no_agent_has_read_of_a_turn_is_forgotten_with_it() {
+    for (has_companion, is_here, all) in [
+        (false, false, false),
+        (false, false, true),
+        (true, false, false),
+        (true, true, false),
+        (true, true, true),
+    ] {
+        let world = world();
+        let running = has_companion.then(|| world.sandbox.serve::<&str>([]));
+        let hook = |event: &str| {
+            let call = serde_json::json!({
+                "hook_event_name": event, "session_id": "s", "cwd": world.root, "prompt": "go on",
+                "permission_mode": "default", "tool_name": "Bash", "tool_use_id": "t",
+                "tool_input": {"command": "x"}, "tool_response": {},
+            });
+            let answer = Hook::call(&world.sandbox, &["claude"], &call).answer();
+            answer.output.to_string()
+        };
+        let mut turn = "1";
+        if is_here {
+            turn = "3";
+            hook("UserPromptSubmit");
+            hook("PreToolUse");
+            fs::write(world.root.join("first/first"), "secret\n").unwrap();
+            hook("PostToolUse");
+            hook("Stop");
+        }
+        run(&world, &["revert", turn, "--because", "secret"]);
+        run(&world, &["revert", "2", "--because", "the other one"]);
+        assert!(run(&world, &["notes"]).contains("secret"));
+        let said = run(&world, &["forget", if all { "--all" } else { turn }]);
+        let notes = if all { "2 notes" } else { "1 note" };
+        let expected = format!("With them {notes} went that no agent has read");
+        assert!(said.contains(&expected), "{said}");
+        let notes = world.store.path().join("notes");
+        let left = fs::read_dir(notes).unwrap().flatten();
+        let left: Vec<_> = left
+            .map(|it| fs::read_to_string(it.path()).unwrap())
+            .collect();
+        assert_eq!(left.len(), usize::from(!all), "{left:?}");
+        assert!(!left.concat().contains("secret"), "{left:?}");
+        let _running = running.or_else(|| Some(world.sandbox.serve::<&str>([])));
+        let told = hook("UserPromptSubmit");
+        assert!(!told.contains("secret"), "{told}");
+        assert_eq!(told.contains("the other one"), !all, "{told}");
+    }
+}
