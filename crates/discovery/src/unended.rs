@@ -22,6 +22,9 @@ use crate::state_dir;
 
 const EXTENSION: &str = ".served";
 
+/// That of the mark beside a note: somebody has waited for that companion, and nobody came.
+const AWAITED: &str = ".awaited";
+
 /// The note of a companion of this process. Dropping it leaves it.
 #[derive(Debug)]
 pub struct Unended {
@@ -147,6 +150,36 @@ fn find(environment: &Environment, is_meant: impl Fn(&Note) -> bool) -> Option<V
     })
 }
 
+/// Notes that nobody has come in the place of the companion with these roots, which was killed, although somebody has waited for it.
+pub fn note_awaited(environment: &Environment, roots: &[PathBuf]) {
+    each_of(environment, roots, |directory, note| {
+        // The next one is waited for in vain once more.
+        let _ = state_dir::write(directory, &note.mark(), note.pid.to_string().as_bytes());
+    });
+}
+
+/// Returns true if that is noted: whoever was killed long ago is not waited for by each who needs it.
+pub fn was_awaited(environment: &Environment, roots: &[PathBuf]) -> bool {
+    let mut is_marked = false;
+    each_of(environment, roots, |directory, note| {
+        let mark =
+            state_dir::open(directory).and_then(|it| it.read(&note.mark(), MAX_FILE).ok()?);
+        is_marked |= mark.is_some_and(|it| it == note.pid.to_string().as_bytes());
+    });
+    is_marked
+}
+
+fn each_of(environment: &Environment, roots: &[PathBuf], mut each: impl FnMut(&Path, &Note)) {
+    let here = namespaces::here();
+    for directory in environment.state_dirs() {
+        let notes = state_dir::open(&directory).map_or_else(Vec::new, |it| notes(&it));
+        let its = notes
+            .iter()
+            .filter(|it| it.namespaces == here && it.roots == roots);
+        its.for_each(|it| each(&directory, it));
+    }
+}
+
 fn notes(folder: &Folder) -> Vec<Note> {
     let names = folder.names().unwrap_or_default().into_iter();
     let names = names.filter(|name| name.ends_with(EXTENSION));
@@ -176,6 +209,11 @@ impl Note {
         format!("{}{EXTENSION}", &fingerprint::hash(key.as_bytes())[..16])
     }
 
+    /// The name of the mark beside it.
+    fn mark(&self) -> String {
+        self.name().replace(EXTENSION, AWAITED)
+    }
+
     fn write(&self, directory: &Path) -> Result<(), FileError> {
         let content = serde_json::to_vec(self).map_err(|error| {
             FileError::io(
@@ -200,6 +238,9 @@ impl Note {
 
     /// Removes it, unless it is another companion's by now.
     fn remove(&self, directory: &Path) {
-        let _ = state_dir::open(directory).map(|folder| folder.remove(&self.name()));
+        if let Some(folder) = state_dir::open(directory) {
+            let _ = folder.remove(&self.name());
+            let _ = folder.remove(&self.mark());
+        }
     }
 }

@@ -116,3 +116,26 @@ fn what_is_no_note_is_passed_over() {
     noted.end(Ended::ByPerson);
     assert!(!is_any(&world, "/w"));
 }
+
+/// The next companion of the workspace is waited for again, if it is killed in its turn.
+#[test]
+fn a_companion_that_was_awaited_in_vain_is_known_as_such_until_another_one_comes() {
+    let world = World::new();
+    let (own, others) = (roots(&["/w", "/x"]), roots(&["/w"]));
+    let was = |roots: &[PathBuf]| unended::was_awaited(&world.environment(), roots);
+    let noted = note(&world, &["/w", "/x"], PORT);
+    unended::note_awaited(&world.environment(), &others);
+    assert!(!was(&own) && !was(&others));
+    unended::note_awaited(&world.environment(), &own);
+    assert!(was(&own) && !was(&others));
+    // Another process has it now.
+    let files = world.files();
+    let is_note = |it: &&String| it.ends_with(".served");
+    let file = world.path(files.iter().find(is_note).unwrap());
+    let mut text: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    text["pid"] = dead_pid().into();
+    fs::write(&file, text.to_string()).unwrap();
+    assert!(!was(&own));
+    noted.end(Ended::ByPerson);
+    assert!(!was(&own));
+}

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use pillion_discovery::survey::Companion;
-use pillion_discovery::{Environment, socket};
+use pillion_discovery::{Environment, socket, unended};
 use pillion_hooks::{Call, Changes};
 use pillion_system::spawn;
 use pillion_text::visible;
@@ -103,7 +103,8 @@ impl<'a> Companions<'a> {
         targets: &[Target],
         deadline: Option<Instant>,
     ) -> Result<Companion, Missing> {
-        let until = Instant::now() + COMES_BACK_WITHIN;
+        let began = Instant::now();
+        let until = began + COMES_BACK_WITHIN;
         let last = deadline.map(|it| it.checked_sub(SAYS_WHY_WITHIN).unwrap_or(it));
         let until = last.map_or(until, |last| until.min(last));
         loop {
@@ -129,7 +130,12 @@ impl<'a> Companions<'a> {
             let Some(roots) = targets.find_map(|it| choice::unended(self.environment, it)) else {
                 return Err(missing);
             };
-            if is_over {
+            // Of two hooks in a turn, the second does not wait for whom the first has waited in vain.
+            let was_awaited = unended::was_awaited(self.environment, &roots);
+            if is_over && !was_awaited && began.elapsed() >= COMES_BACK_WITHIN / 2 {
+                unended::note_awaited(self.environment, &roots);
+            }
+            if is_over || was_awaited {
                 return Err(match missing {
                     Missing::Nobody(_) => Missing::Unreachable(killed(&roots)),
                     missing => missing,

@@ -357,7 +357,7 @@ fn a_killed_hub_is_waited_for_before_a_turn_and_before_a_call() {
     }
 }
 
-/// Nothing starts it again. What the agent has done already is told at once.
+/// Nothing starts it again, and whoever asks after the first does not wait for it. What the agent has done already is told at once.
 #[test]
 fn that_nobody_records_since_a_companion_was_killed_is_said_before_a_turn_and_before_a_call() {
     for is_hub in [true, false] {
@@ -370,7 +370,7 @@ fn that_nobody_records_since_a_companion_was_killed_is_said_before_a_turn_and_be
         while process::is_alive(companion) {
             assert!(started.elapsed() < SOON, "the hub does not end");
         }
-        let mut hooks = Vec::new();
+        let (mut hooks, asked) = (Vec::new(), Instant::now());
         let agents = AGENTS.into_iter().enumerate();
         // Each waits for seconds.
         let agents = agents.filter(|(at, _)| [0, 1, 4].contains(at));
@@ -395,6 +395,11 @@ fn that_nobody_records_since_a_companion_was_killed_is_said_before_a_turn_and_be
             }
             assert!(!answer.is_blocked(), "{answer:?}");
         }
+        let (waited, again) = (asked.elapsed(), Instant::now());
+        let (args, [prompt, ..], tool) = AGENTS[0];
+        let answer = Hook::call(&world.sandbox, args, &told(&world, prompt, tool)).answer();
+        assert!(again.elapsed() < waited, "{:?}", again.elapsed());
+        assert!(answer.output.to_string().contains("was killed"));
     }
 }
 
