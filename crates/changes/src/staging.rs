@@ -131,10 +131,12 @@ pub fn stage(
         (None, _) if !is_new => return Err(StageError::Untracked),
         (_, None) => None,
         (None, Some(_)) if git.ignores()? => return Err(StageError::Ignored),
-        (None, Some(mode)) => Some((mode, git.as_indexed(left, to, None)?)),
+        (None, Some(mode)) => {
+            let [left] = git.as_indexed([(left, to)], None)?;
+            Some((mode, left))
+        }
         (Some((known, text)), Some(mode)) => {
-            let before = git.as_indexed(before, from, Some(text))?;
-            let left = git.as_indexed(left, to, Some(text))?;
+            let [before, left] = git.as_indexed([(before, from), (left, to)], Some(text))?;
             let merged = merge::texts(&before, &left, text);
             if merged.conflicts > 0 && left.bytes() != text.bytes() {
                 return Err(StageError::Conflict(merged.conflicts));
@@ -236,15 +238,15 @@ impl Git {
         Ok(Self { top, name })
     }
 
-    /// The text of a file as git would put it into the index, where it has that text now.
-    fn as_indexed(
+    /// The texts of a file in these states as git would put them into the index, where it has that text now.
+    fn as_indexed<const COUNT: usize>(
         &self,
-        text: Text,
-        file: &FileState,
+        texts: [(Text, &FileState); COUNT],
         indexed: Option<&Text>,
-    ) -> Result<Text, StageError> {
-        if matches!(file, FileState::Link { .. }) {
-            return Ok(text);
+    ) -> Result<[Text; COUNT], StageError> {
+        let is_link = |it: &FileState| matches!(it, FileState::Link { .. });
+        if texts.iter().all(|(_, state)| is_link(state)) {
+            return Ok(texts.map(|(text, _)| text));
         }
         let asked = [self.name.as_os_str().as_encoded_bytes(), b"\0"].concat();
         // `PATH NUL ATTRIBUTE NUL VALUE NUL`.
@@ -262,15 +264,31 @@ impl Git {
                 .env("GIT_OBJECT_DIRECTORY", objects.path());
             git
         };
-        let mut add = command(&["hash-object", "-w", "--stdin", "--path"]);
-        add.arg(&self.name);
-        let object = finished(add, text.bytes())?;
-        let object = String::from_utf8_lossy(&object);
-        let added = finished(command(&["cat-file", "blob", object.trim_end()]), b"")?;
         let has_crlf = |text: &[u8]| text.windows(2).any(|it| it == b"\r\n");
-        // Line endings that the index has other than git would write them now stay: they are no part of the change.
-        let is_left = has_crlf(indexed.map_or(b"", Text::bytes)) && !has_crlf(&added);
-        Ok(if is_left { text } else { Text::new(added) })
+        let mut failed = Ok(());
+        let texts = texts.map(|(text, state)| {
+            let mut add = command(&["hash-object", "-w", "--stdin", "--path"]);
+            add.arg(&self.name);
+            let added = (!is_link(state) && failed.is_ok()).then(|| {
+                let object = finished(add, text.bytes())?;
+                let object = String::from_utf8_lossy(&object);
+                finished(command(&["cat-file", "blob", object.trim_end()]), b"")
+            });
+            match added.transpose() {
+                // Line endings that the index has other than git would write them now stay: they are no part of the change.
+                Ok(Some(added))
+                    if !has_crlf(indexed.map_or(b"", Text::bytes)) || has_crlf(&added) =>
+                {
+                    Text::new(added)
+                }
+                Ok(_) => text,
+                Err(error) => {
+                    failed = Err(error);
+                    text
+                }
+            }
+        });
+        failed.map(|()| texts)
     }
 
     /// Returns true if git leaves the file alone, unless somebody adds it by name.
