@@ -1,6 +1,7 @@
 //! Puts what a person accepted or kept into git's index, as `git add -p` would: the change, and nothing else that is in the
 //! file. Only `git apply --cached` writes there, with a patch of the index as it is. Blocking.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::ops::Range;
@@ -294,7 +295,10 @@ impl Git {
     /// Returns true if git leaves the file alone, unless somebody adds it by name.
     fn ignores(&self) -> Result<bool, StageError> {
         let ignored = ["check-ignore", "-q"];
-        match run(&self.top, &ignored, Some(&self.name), b"") {
+        // Alone, a name could say something else: `:!file`.
+        let mut name = OsString::from(":(top)");
+        name.push(&self.name);
+        match run(&self.top, &ignored, Some(Path::new(&name)), b"") {
             Ok(_) => Ok(true),
             Err(StageError::Refused(said)) if said == NOTHING => Ok(false),
             Err(error) => Err(error),

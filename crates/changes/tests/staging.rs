@@ -221,7 +221,9 @@ fn new_files_deleted_ones_modes_and_links_are_staged_as_git_has_them() {
             |name: &str| fs::set_permissions(root.join(name), PermissionsExt::from_mode(0o755));
         fs::write(root.join("inner/a new\t\"one\" é"), "new\n").unwrap();
         fs::write(root.join("script"), "new\n").unwrap();
-        fs::write(root.join("empty"), "").unwrap();
+        for name in ["empty", ":(glob)x", ":!y"] {
+            fs::write(root.join(name), "").unwrap();
+        }
         run("script").unwrap();
         run("run").unwrap();
         fs::remove_file(root.join("gone away")).unwrap();
@@ -238,6 +240,8 @@ fn new_files_deleted_ones_modes_and_links_are_staged_as_git_has_them() {
     let mut names: Vec<_> = names.split('\0').filter(|it| !it.is_empty()).collect();
     names.sort_unstable();
     let expected = [
+        "A  :!y",
+        "A  :(glob)x",
         "A  empty",
         "A  inner/a new\t\"one\" é",
         "A  link",
