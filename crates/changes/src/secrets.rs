@@ -13,13 +13,12 @@ pub const FILE: &str = ".pillionignore";
 const MAX_FILE: u64 = 1 << 20;
 
 /// Those that are known by their names, in git's syntax.
-const KNOWN: [&str; 22] = [
+const KNOWN: [&str; 30] = [
     ".env",
     ".env.*",
     "!.env.example",
     "!.env.sample",
     "!.env.template",
-    ".envrc.private",
     "*.pem",
     "*.key",
     "*.p12",
@@ -27,12 +26,21 @@ const KNOWN: [&str; 22] = [
     "*.jks",
     "*.keystore",
     "*.kdbx",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    "!id_*.pub",
     ".netrc",
     ".pgpass",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".htpasswd",
+    "secring.gpg",
+    "**/.aws/credentials",
+    "**/.docker/config.json",
+    ".envrc*",
     "*.tfstate",
     "*.tfstate.*",
     "*.tfvars",
@@ -111,8 +119,14 @@ mod tests {
             "in/a.Pem.orig",
             "a.bak",
             "~",
+            "id_ed25519_sk",
+            "in/id_rsa.pub",
+            ".git-credentials",
+            "in/.aws/credentials",
+            "credentials",
         ];
         let copies = [true, true, true, true, true, false, false];
+        let copies = [&copies[..], &[true, false, true, true, false]].concat();
         let known = [true, true, false, true, true, false, false, false, false];
         let known = [&known[..], &copies].concat();
         assert_eq!(found(&names), known);
