@@ -51,6 +51,9 @@ pub enum TakeBackError {
     /// A folder with files stands in its place.
     #[error("a folder that is not empty stands in the place of {}", .0.display())]
     Folder(PathBuf),
+    /// A pipe or a device stands in its place.
+    #[error("what stands in the place of {} is neither a file nor a link", .0.display())]
+    Special(PathBuf),
     /// It has no lines that could be taken back.
     #[error("{} is not text", .0.display())]
     NotText(PathBuf),
@@ -95,7 +98,7 @@ impl TakeBackError {
                 "If its folder should be no repository, move HEAD, objects and refs in it aside, and give the command again."
             }
             Self::Secret(_) => "Delete it yourself if it should go.",
-            Self::Incomparable(_) | Self::Folder(_) => ASIDE,
+            Self::Incomparable(_) | Self::Folder(_) | Self::Special(_) => ASIDE,
             Self::Save(SaveError::OtherName(_)) => {
                 "Remove that name, or put a copy of the file in its place, and give the command again."
             }
@@ -107,7 +110,7 @@ impl TakeBackError {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     "Free some space on that file system, and give the command again."
                 }
-                io::ErrorKind::FileTooLarge => ASIDE,
+                io::ErrorKind::FileTooLarge | io::ErrorKind::NotADirectory => ASIDE,
                 io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                     "Make the file and its folder writable, and give the command again."
                 }
@@ -571,9 +574,12 @@ fn write(
         .map(as_they_were)
         .collect();
     if *state == now.state {
+        // Another turn may have led to the same.
         let noted = store
             .writing(path)
             .filter(|it| it.written == *state && it.after.as_ref() == Some(after))
+            .filter(|it| it.of.as_ref() == Some(&change.after))
+            .filter(|it| it.turn.is_none_or(|turn| Some(turn) == store.turn))
             .filter(|it| it.stands_at(place.at().as_deref()));
         if let Some(noted) = noted {
             overwritten = noted.overwritten.unwrap_or(overwritten);

@@ -1141,6 +1141,34 @@ fn what_was_taken_back_last_is_no_change_of_an_earlier_turn() {
     }
 }
 
+/// What a later turn has removed is not in the file, whatever was taken back and undone of that turn: nothing is taken back and nothing comes
+/// of undoing that.
+#[test]
+fn what_a_later_turn_has_removed_is_gone_after_that_was_taken_back_and_undone() {
+    for (first, second) in [
+        ("mv a b", "mv b c"),
+        ("mv a b", "rm b"),
+        ("echo n > b", "rm b"),
+        ("rm a; echo other > b", "mv b c"),
+    ] {
+        let mut lab = Lab::new();
+        lab.write("a", "one\ntwo\n");
+        for command in [first, second] {
+            lab.turn(Agent::WithHooks, |lab| lab.shell(command))
+                .unwrap();
+        }
+        lab.act(Act::TakeBack, 2);
+        lab.act(Act::Undo, 2);
+        let now = lab.copy();
+        let kept = Kept::read(&lab.store, 1).unwrap();
+        let path = lab.root.join("b");
+        let of_b = kept.turn.changes.iter().find(|it| it.path == path).unwrap();
+        let done = Deciding::new(&lab.store, &kept).one(Act::TakeBack, of_b);
+        assert_eq!(done.unwrap(), "no longer in the file", "{first} {second}");
+        assert_eq!(lab.copy(), now, "{first} {second}");
+    }
+}
+
 /// Undoing it needs no other undoing where a third file has the text.
 #[test]
 fn what_holds_a_text_that_stays_elsewhere_is_undone_alone() {

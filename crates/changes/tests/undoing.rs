@@ -1205,6 +1205,28 @@ fn what_is_in_the_way_of_another_change_is_named_with_the_command_for_both() {
     }
 }
 
+/// A pipe is nothing that could be kept: who has made it moves it.
+#[test]
+fn a_pipe_in_the_place_of_a_file_or_of_its_folder_is_said_to_be_in_the_way() {
+    for (command, said) in [
+        ("rm a; mkfifo a", "what stands in the place of "),
+        ("rm -r d; mkfifo d", "cannot create the folder of "),
+    ] {
+        let mut lab = before_moves();
+        lab.turn_of(|root| sh(root, command));
+        let kept = lab.kept(1);
+        let change = kept.turn.real_changes().next().unwrap();
+        let error = Deciding::new(&lab.store, &kept)
+            .one(Act::TakeBack, change)
+            .unwrap_err();
+        assert!(error.to_string().starts_with(said), "{error}");
+        assert!(
+            error.hint().unwrap().starts_with("Move it aside"),
+            "{error:?}"
+        );
+    }
+}
+
 #[test]
 fn what_was_moved_into_the_way_of_its_former_place_comes_back() {
     let moves = [

@@ -111,7 +111,7 @@ pub(super) fn look(store: &Store, file_in: &Beneath<'_>, limit: u64) -> Result<N
         Err(error) => return Err(failed("read", path)(error)),
     };
     let Some(stat) = Stat::of(&metadata) else {
-        return Err(TakeBackError::Changed(path.to_owned()));
+        return Err(TakeBackError::Special(path.to_owned()));
     };
     if stat.is_link {
         let bytes = fs::read_link(at).map_err(failed("read", path))?;
