@@ -120,7 +120,9 @@ fn take_over(environment: &Environment, roots: &[PathBuf]) -> Option<Inheritance
     loop {
         match handover::take_over(environment, roots, now_ms()) {
             Takeover::Taken(predecessor) => {
-                numbers::were_given(environment);
+                if !predecessor.is_of_this_process {
+                    numbers::were_given(environment);
+                }
                 return Some(Inheritance::new(environment, roots, predecessor));
             }
             Takeover::Running if Instant::now() < ended_by => thread::sleep(POLL_INTERVAL),
@@ -160,6 +162,7 @@ mod tests {
                 token: Token::from("old".to_owned()),
                 choices: Vec::new(),
                 is_closing,
+                is_of_this_process: false,
             },
             record: None,
         }
@@ -181,11 +184,7 @@ mod tests {
         let token = Tokens::generate().unwrap().get(Dialect::ClaudeCode).clone();
         let former = Handover::record(&environment, &roots, port, token, now_ms());
         former.unwrap().end(now_ms());
-        let before = now_ms();
         let inherited = inheritance(environment.clone(), roots.clone()).await;
-        // It had numbers, of which nothing is left.
-        let diffs = Counter::of(&environment, counter::DIFFS).unwrap();
-        assert!(diffs.take(1, 0).unwrap() > before);
         // As that of a companion of this process, which starts.
         assert!(matches!(look(&environment, &roots), Takeover::Running));
         let (_listener, found, _) = listen(inherited, Tokens::generate().unwrap())
@@ -196,6 +195,40 @@ mod tests {
         while !matches!(look(&environment, &roots), Takeover::Nothing) {
             assert!(started.elapsed() < Duration::from_secs(60));
             sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    /// Those that this process has given are no lost ones.
+    #[tokio::test]
+    async fn where_another_process_had_numbers_and_none_are_left_they_begin_with_the_time() {
+        for is_own in [true, false] {
+            let base = tempfile::tempdir().unwrap();
+            let state = base.path().join("state");
+            let pairs = [("XDG_RUNTIME_DIR", base.path()), ("XDG_STATE_HOME", &state)];
+            let environment = Environment::from_pairs(pairs);
+            let roots = vec![PathBuf::from("/w")];
+            let diffs = Counter::of(&environment, counter::DIFFS).unwrap();
+            assert_eq!(diffs.take(1, 0).unwrap(), 1);
+            let token = Tokens::generate().unwrap().get(Dialect::ClaudeCode).clone();
+            let former = Handover::record(&environment, &roots, 1, token, now_ms());
+            former.unwrap().end(now_ms());
+            if !is_own {
+                let folder = environment.state_dirs().into_iter().find(|it| it.is_dir());
+                let record = std::fs::read_dir(folder.unwrap()).unwrap().next().unwrap();
+                let record = record.unwrap().path();
+                let text = std::fs::read_to_string(&record).unwrap();
+                let own = format!("\"pid\":{}", std::process::id());
+                assert!(text.contains(&own), "{text}");
+                let other = text.replace(&own, "\"pid\":2147483646");
+                let name = record.file_name().unwrap().to_str().unwrap();
+                let name = name.replace(&std::process::id().to_string(), "2147483646");
+                std::fs::write(record.with_file_name(name), other).unwrap();
+                std::fs::remove_file(&record).unwrap();
+            }
+            let before = now_ms();
+            let taken = take_over(&environment, &roots);
+            assert!(taken.is_some(), "{is_own}");
+            assert_eq!(diffs.take(1, 0).unwrap() >= before, !is_own);
         }
     }
 

@@ -48,6 +48,8 @@ pub struct Predecessor {
     pub choices: Vec<ProcessChoice>,
     /// True if it may still listen there, for a moment.
     pub is_closing: bool,
+    /// True if it was in this process, which knows what it has given.
+    pub is_of_this_process: bool,
 }
 
 /// The result of looking for a record to take over.
@@ -247,6 +249,7 @@ impl Record {
         self.choices.retain(is_running);
         Predecessor {
             is_closing: process::is_alive(self.pid),
+            is_of_this_process: self.pid == std::process::id(),
             port: self.port,
             token: self.token,
             choices: self.choices,
