@@ -98,3 +98,30 @@ fn no_question_asks_for_a_key_however_narrow_the_screen(version: VimVersion) {
         ask_everywhere(version, columns, shortmess);
     }
 }
+
+/// Vim may take what came between two commands for output of the second, and ask for Enter after it.
+#[each_vim]
+fn the_next_command_asks_for_no_key_after_a_message(version: VimVersion) {
+    for columns in [120, 60, 40] {
+        let review = Review::set_up(version, |setup| setup.size(Size::new(columns, 24)));
+        let vim = review.vim();
+        vim.command("set shortmess=a");
+        for round in 1..=8 {
+            vim.input(":PillionSendNotes<CR>");
+            vim.pane().wait_until("the answer", SOON, |screen| {
+                words_on(screen).contains("nonotesarewaitingforanagent")
+            });
+            vim.input_until(
+                &format!(":let g:typed = {round}<CR>"),
+                &format!("get(g:, 'typed') == {round}"),
+            );
+            let mode: String = vim.get("mode()");
+            assert_eq!(mode, "n", "{columns}, {round}: {}", vim.describe());
+            vim.wait_until(
+                "it in the log",
+                &format!("execute('messages')->split()->join()->count('no notes are waiting for an agent') == {round}"),
+            );
+        }
+        vim.assert_no_errors();
+    }
+}

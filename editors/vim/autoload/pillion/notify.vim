@@ -120,6 +120,7 @@ def Remember(text: string)
   redraw
   echo latest
   &shortmess = shortmess
+  busy.Nudge()
 enddef
 
 def Show(level: string, line: string, about: number, stays: bool)
@@ -137,6 +138,9 @@ def Show(level: string, line: string, about: number, stays: bool)
   latest = text
   echomsg text
   echohl None
+  if state('c') != ''
+    busy.Nudge()
+  endif
 enddef
 
 # Vim draws nothing while it waits for Enter or asks something.
