@@ -347,8 +347,12 @@ define-command -hidden pillion-record %{ evaluate-commands %sh{
 # Runs commands in the person's own client, or in the pane for proposals, unless they are busy there.
 define-command -hidden pillion-offer -params 1 %{
     pillion-at-rest
-    evaluate-commands %arg{1}
+    pillion-unless-held %arg{1}
 }
+# What nobody has decided stays until whoever is in it leaves, and so does what it says.
+define-command -hidden pillion-unless-held -params 1 %{ evaluate-commands %sh{
+    [ "$kak_opt_pillion_settled" = held ] || echo 'evaluate-commands %arg{1}'
+} }
 # Runs the second commands if nobody is busy in the proposal of this number, and else the third.
 define-command -hidden pillion-undisturbed -params 3 %{
     set-option global pillion_busy

@@ -515,16 +515,16 @@ impl Bridge {
 
     /// Says something where they pressed a key, or, if that is gone, where they are.
     fn answer(&self, client: &str, text: &str) {
-        self.say(client, None, text);
+        self.say(client, false, text);
     }
 
-    /// Says something like [`Self::answer`], unless that would be in the view of the proposal `outside`.
-    fn say(&self, client: &str, outside: Option<DiffId>, text: &str) {
+    /// Says something like [`Self::answer`]; if it `yields`, not over what a proposal says that nobody has decided.
+    fn say(&self, client: &str, yields: bool, text: &str) {
         let mut clients = vec![self.clients.name()];
         if !client.is_empty() && !clients.contains(&client) {
             clients.insert(0, client);
         }
-        let message = script::message(clients.into_iter(), outside, text);
+        let message = script::message(clients.into_iter(), yields, text);
         self.session.run(message);
     }
 }

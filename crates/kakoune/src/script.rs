@@ -351,15 +351,16 @@ pub fn close_as_person(view: &View) -> String {
     format!("try {}", word(&delete))
 }
 
-/// Shows a message in the first of these clients that is there, unless that shows the proposal `outside`.
+/// Shows a message in the first of these clients that is there. `yields`: not over what a proposal says there that nobody has
+/// decided.
 pub fn message<'a>(
     clients: impl DoubleEndedIterator<Item = &'a str>,
-    outside: Option<DiffId>,
+    yields: bool,
     text: &str,
 ) -> String {
     let mut show = format!("echo -markup -- {}", word(&markup(text)));
-    if let Some(id) = outside {
-        show = format!("try pillion-is-{id} catch {}", word(&show));
+    if yields {
+        show = format!("pillion-unless-held {}", word(&show));
     }
     let show = word(&show);
     let nowhere = "nop".to_owned();

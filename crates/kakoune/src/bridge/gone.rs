@@ -106,8 +106,7 @@ impl Bridge {
         self.take_away(view, how);
         // Who is in the view reads it there, as soon as they can change nothing any more.
         if !said.is_empty() {
-            let outside = is_undecided.then_some(id);
-            self.say("", outside, &said);
+            self.say("", is_undecided, &said);
         }
     }
 

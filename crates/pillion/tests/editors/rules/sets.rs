@@ -70,3 +70,29 @@ fn after_a_file_of_a_set_comes_the_next_one_of_it_and_not_of_another(kind: Kind)
     person.wait_gone();
     person.editor.assert_no_errors();
 }
+
+#[each_editor]
+fn what_waits_comes_when_the_undecided_one_before_it_is_left(kind: Kind) {
+    let person = Person::new(kind);
+    let name = person.path.file_name().unwrap().to_str().unwrap();
+    let program = TestProgram::propose(&person.home, &[(name, "first\n")]);
+    is_in_front(&person, "first\n", name);
+    person.look();
+    let mut other = TestProgram::propose(&person.home, &[("b.txt", "other\n")]);
+    drop(program);
+    person.wait("what has become of it", |editor| {
+        editor.sees("no longer waits for a.txt here")
+    });
+    person.editor.close();
+    if matches!(kind, Kind::Neovim(_)) {
+        // It is in another tab already.
+        person.wait("the file", |editor| !editor.is_in_proposal());
+        person.editor.show_proposal();
+    }
+    is_in_front(&person, "other\n", "b.txt");
+    person.look();
+    person.editor.accept();
+    assert_eq!(other.accepted(), accepted(0, "other\n"));
+    person.wait_gone();
+    person.editor.assert_no_errors();
+}
