@@ -27,8 +27,9 @@
 
 (defun pillion-view-shown-p (diff)
   "Return non-nil if the proposal of DIFF is in a window that is drawn."
-  (seq-some (lambda (window) (pillion-frame-drawn-p (window-frame window)))
-            (get-buffer-window-list (pillion-diff-buffer diff) nil t)))
+  (and (buffer-live-p (pillion-diff-buffer diff))
+       (seq-some (lambda (window) (pillion-frame-drawn-p (window-frame window)))
+                 (get-buffer-window-list (pillion-diff-buffer diff) nil t))))
 
 (defun pillion-view-focused ()
   "The proposal whose view has the focus, or nil."
