@@ -1,9 +1,10 @@
 //! Texts that an agent writes are not what the person works on.
 
-use pillion_view::Tell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pillion_protocol::{File, Outcome};
+use pillion_view::Tell;
 use serde_json::{Value, json};
 
 use super::client::Claude;
@@ -13,12 +14,19 @@ fn hook(subagent: &str) -> Value {
     json!({"review": "always", "mode": "auto", "agent": subagent, "tool": "Write", "input": "{}"})
 }
 
+/// A later save has a later time, as an editor's have: whose they are is found out beside the loop, in any order.
+fn saved(path: &str) -> Tell {
+    static TIME: AtomicU64 = AtomicU64::new(1);
+    let time = TIME.fetch_add(1, Ordering::Relaxed);
+    Tell::Saved(File::focused(path, time).into())
+}
+
 /// Says until it is heard that the person has saved this file. The file that is focused then.
 async fn heard(test: &TestCompanion, claude: &mut Claude, path: &str) -> Value {
     let (handle, path) = (test.handle.clone(), path.to_owned());
     let saving = tokio::spawn(async move {
         loop {
-            handle.tell(Tell::Saved(File::focused(path.as_str(), 1).into()));
+            handle.tell(saved(&path));
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     });
@@ -46,8 +54,7 @@ async fn what_is_saved_in_a_turn_is_not_the_focus_and_what_is_saved_after_it_is(
         let (agents, persons) = (test.file("agents", "x\n"), test.file("persons", "x\n"));
         let begun = claude.call(begin, arguments).await;
         claude.blocks(begun).await;
-        test.handle
-            .tell(Tell::Saved(File::focused(agents.as_str(), 1).into()));
+        test.handle.tell(saved(&agents));
         let ended = claude.call("pillionAfterTurn", hook(subagent)).await;
         assert_eq!(claude.blocks(ended).await, ["{}"], "{begin}");
         let focused = heard(&test, &mut claude, &persons).await;
@@ -70,8 +77,7 @@ async fn an_accepted_text_that_is_written_late_is_not_the_focus() {
     assert_eq!(focused, persons);
     // The turn is long over.
     std::fs::write(&agents, "mine\n").unwrap();
-    test.handle
-        .tell(Tell::Saved(File::focused(agents.as_str(), 2).into()));
+    test.handle.tell(saved(&agents));
     let other = test.file("other", "x\n");
     assert_eq!(heard(&test, &mut claude, &other).await, other);
     std::fs::write(&agents, "mine\nand more\n").unwrap();
