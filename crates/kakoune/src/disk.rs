@@ -221,8 +221,11 @@ pub fn follow_roots(home: Option<PathBuf>, done: Sender<Done>) -> io::Result<Sen
 /// An agent that has not written by then does not.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The interval between checks.
+/// The interval between checks. What is the same in two of them is written.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A file that is empty for so long is to be: agents empty it before they write it.
+const EMPTY_FOR: Duration = Duration::from_secs(2);
 
 type Stamp = (u64, Option<SystemTime>);
 
@@ -251,19 +254,81 @@ pub fn follow(key: ProposalKey, path: PathBuf, done: Sender<Done>) -> io::Result
     spawn("follow", run)
 }
 
-/// Returns true if it becomes another. Waits for that.
+/// Returns true if the file becomes another one. Waits for that.
 fn is_written(path: &Path, before: Option<Stamp>) -> bool {
-    let until = Instant::now() + WRITE_TIMEOUT;
+    let mut follows = Follows::new(before, Instant::now());
+    let until = follows.since + WRITE_TIMEOUT;
     while Instant::now() < until {
-        if stamp(path) != before {
+        if follows.is_written(stamp(path), Instant::now()) {
             return true;
         }
         thread::sleep(POLL_INTERVAL);
     }
-    false
+    follows.last != before
+}
+
+/// A file that is about to be written. Of one that is read half written, Kakoune asks about the rest.
+struct Follows {
+    before: Option<Stamp>,
+    last: Option<Stamp>,
+    since: Instant,
+}
+
+impl Follows {
+    fn new(before: Option<Stamp>, now: Instant) -> Self {
+        let (last, since) = (before, now);
+        Self {
+            before,
+            last,
+            since,
+        }
+    }
+
+    /// Returns true if it is another one, and stays so.
+    fn is_written(&mut self, found: Option<Stamp>, now: Instant) -> bool {
+        if found != self.last {
+            (self.last, self.since) = (found, now);
+        }
+        let stays = match found {
+            Some((0, _)) => EMPTY_FOR,
+            _ => POLL_INTERVAL,
+        };
+        found != self.before && now >= self.since + stays
+    }
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
     let data = fs::metadata(path).ok()?;
     Some((data.len(), data.modified().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_emptied_and_written_bit_by_bit_is_not_read_before_it_stays() {
+        let start = Instant::now();
+        let file = |length| Some((length, None));
+        for looks in [
+            &[(9, false), (0, false), (0, false), (7, false), (7, true)][..],
+            &[(9, false), (3, false), (7, false), (7, true)],
+            &[(9, false), (9, false), (9, false)],
+        ] {
+            let mut follows = Follows::new(file(9), start);
+            for (at, (length, expected)) in looks.iter().enumerate() {
+                let now = start + POLL_INTERVAL * u32::try_from(at).unwrap();
+                let is_written = follows.is_written(file(*length), now);
+                assert_eq!(is_written, *expected, "look {at} of {looks:?}");
+            }
+        }
+        let mut follows = Follows::new(file(9), start);
+        assert!(!follows.is_written(file(0), start));
+        assert!(
+            follows.is_written(file(0), start + EMPTY_FOR),
+            "it is to be empty"
+        );
+        assert!(!follows.is_written(None, start + EMPTY_FOR));
+        assert!(follows.is_written(None, start + EMPTY_FOR + POLL_INTERVAL));
+    }
 }
