@@ -13,6 +13,7 @@ mod calls;
 mod message;
 mod toolset;
 
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -273,7 +274,11 @@ impl Mcp {
         let stopping = || Error::new(INTERNAL_ERROR, "the companion is stopping");
         self.events.send(event).map_err(|_| stopping())?;
         let waits = protocol.waits_for_outcomes();
-        let mut waiting = waits.then(|| Waiting::new(self, session, id));
+        let waiting = waits.then(|| Waiting {
+            mcp: self,
+            session,
+            request: id,
+        });
         let result = match protocol.patience(tool) {
             Some(limit) => tokio::time::timeout(limit, answer).await.ok(),
             None => Some(answer.await),
@@ -281,14 +286,10 @@ impl Mcp {
         let reply = protocol.answer(tool, result.and_then(Result::ok));
         if matches!(reply, Some(Reply::Outcome)) {
             let texts = self.outcome(session, id, wire).await;
-            if let Some(waiting) = &mut waiting {
-                waiting.is_over();
-            }
+            mem::forget(waiting);
             return texts.map(Success::Blocks).map(Some).ok_or_else(stopping);
         }
-        if let Some(waiting) = &mut waiting {
-            waiting.is_over();
-        }
+        mem::forget(waiting);
         Ok(match reply.ok_or_else(stopping)? {
             Reply::Tool(result) => Some(Success::Tool(result)),
             Reply::Blocks(texts) => Some(Success::Blocks(texts)),
@@ -352,37 +353,20 @@ impl Drop for EventStream {
     }
 }
 
-/// A call whose answer the agent waits for on the connection that it came on. If that ends first, nobody waits any more.
+/// A call whose answer the agent waits for on the connection that it came on. Dropping it says that nobody waits any more: the connection
+/// has ended. Once it is answered, it is forgotten.
 struct Waiting<'a> {
     mcp: &'a Mcp,
     session: &'a SessionId,
     request: &'a RequestId,
-    is_over: bool,
-}
-
-impl<'a> Waiting<'a> {
-    fn new(mcp: &'a Mcp, session: &'a SessionId, request: &'a RequestId) -> Self {
-        Self {
-            mcp,
-            session,
-            request,
-            is_over: false,
-        }
-    }
-
-    fn is_over(&mut self) {
-        self.is_over = true;
-    }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        if !self.is_over {
-            self.mcp.tell(Event::CallCancelled {
-                session: Arc::clone(self.session),
-                request: self.request.clone(),
-            });
-        }
+        self.mcp.tell(Event::CallCancelled {
+            session: Arc::clone(self.session),
+            request: self.request.clone(),
+        });
     }
 }
 

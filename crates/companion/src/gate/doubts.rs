@@ -228,7 +228,7 @@ impl fmt::Display for Doubt {
         match self {
             Self::FileChanged(proposer) => {
                 let then = match proposer.is(Dialect::refuses_changed_file) {
-                    true => format!("{} may refuse to write this", proposer.display_name()),
+                    true => format!("{proposer} may refuse to write this"),
                     false => "that change would be lost".to_owned(),
                 };
                 write!(
@@ -238,8 +238,7 @@ impl fmt::Display for Doubt {
             }
             Self::OlderThanAccepted(proposer) => write!(
                 f,
-                "{}'s change to this file was accepted and is not written yet, and this one does not contain it",
-                proposer.display_name()
+                "{proposer}'s change to this file was accepted and is not written yet, and this one does not contain it"
             ),
             Self::DiskSilent => write!(
                 f,
@@ -267,26 +266,18 @@ impl fmt::Display for Doubt {
                 write!(f, "{lines} of the file's {of} lines are deleted")
             }
             Self::IgnoresEmpty(proposer) => {
-                write!(
-                    f,
-                    "{} ignores an empty text and writes its own",
-                    proposer.display_name()
-                )
+                write!(f, "{proposer} ignores an empty text and writes its own")
             }
             Self::TakenForRejection(proposer) => {
                 write!(
                     f,
-                    "{} treats this as a rejection and changes nothing",
-                    proposer.display_name()
+                    "{proposer} treats this as a rejection and changes nothing"
                 )
             }
-            Self::Inexpressible(proposer) => {
-                write!(
-                    f,
-                    "{} has no way to write this text, so it would write nothing to this file and be told of your changes",
-                    proposer.display_name()
-                )
-            }
+            Self::Inexpressible(proposer) => write!(
+                f,
+                "{proposer} has no way to write this text, so it would write nothing to this file and be told of your changes"
+            ),
             Self::Nothing => write!(f, "nothing is left of the change"),
             Self::Outside => write!(f, "this file is outside of the workspace"),
             Self::OtherNames => write!(
