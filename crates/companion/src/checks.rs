@@ -7,15 +7,14 @@ use std::sync::Arc;
 
 use pillion_changes::{Store, has_git_written};
 use pillion_protocol::{Dialect, File, Proposer};
-use pillion_view::{Answering, Compares, Decide, ProposalKey};
+use pillion_view::{Compares, ProposalKey};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
 use crate::accepted_texts::AcceptedTexts;
 use crate::agents;
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
-use crate::event::{Event, Events};
-use crate::ids::Decider;
+use crate::event::{Deciding, Event, Events};
 use crate::proposal::Proposal;
 use crate::target::Target;
 use crate::tasks;
@@ -58,13 +57,16 @@ impl FileChecks {
         }
     }
 
+    fn threads_of(&mut self, proposer: Proposer) -> DiskThreads {
+        let threads = self.targets.entry(proposer);
+        let threads = threads.or_insert_with(|| DiskThreads::new(MAX_CHECKS));
+        threads.clone()
+    }
+
     /// Checks the target of a proposal, for an [`Event::TargetChecked`]. None comes of one that hangs, or
     /// that no thread is left for: callers have a deadline.
     pub(crate) fn check_target(&mut self, key: ProposalKey, proposal: &Proposal) {
-        let threads = self.targets.entry(proposal.proposer);
-        let threads = threads
-            .or_insert_with(|| DiskThreads::new(MAX_CHECKS))
-            .clone();
+        let threads = self.threads_of(proposal.proposer);
         let (check, compares, events) =
             (Arc::clone(&self.check), self.compares, self.events.clone());
         let proposal = proposal.clone();
@@ -105,10 +107,7 @@ impl FileChecks {
         read: impl FnOnce() -> T + Send + 'static,
         then: impl FnOnce(Option<T>) -> Event + Send + 'static,
     ) {
-        let threads = self.targets.entry(agent.into());
-        let threads = threads
-            .or_insert_with(|| DiskThreads::new(MAX_CHECKS))
-            .clone();
+        let threads = self.threads_of(agent.into());
         let events = self.events.clone();
         tasks::spawn(async move {
             let read = timeout(CHECK_TIMEOUT, threads.run(read)).await;
@@ -128,27 +127,14 @@ impl FileChecks {
 
     /// Looks at the file of an acceptance and weighs it, for an [`Event::Weighed`]. If the disk does not answer in time,
     /// that is what is doubted.
-    pub(crate) fn weigh(
-        &self,
-        number: u64,
-        decider: Decider,
-        acceptance: Acceptance,
-        reply: Answering<Decide>,
-    ) {
+    pub(crate) fn weigh(&self, number: u64, deciding: Deciding, acceptance: Acceptance) {
         let (threads, events) = (self.decisions.clone(), self.events.clone());
         tasks::spawn(async move {
-            let decide = Arc::clone(&acceptance.decide);
             let kept = acceptance.clone();
             let weighing = threads.run(move || acceptance.weigh());
             let found = timeout(CHECK_TIMEOUT, weighing).await.ok().flatten();
             let finding = found.unwrap_or_else(|| kept.weigh_blind());
-            let _ = events.send(Event::Weighed {
-                number,
-                decider,
-                decide,
-                finding,
-                reply,
-            });
+            let _ = events.send(Event::Weighed(number, deciding, finding));
         });
     }
 

@@ -10,8 +10,8 @@ use pillion_discovery::CompanionState;
 use pillion_protocol::Dialect;
 #[cfg(unix)]
 use pillion_protocol::{IdeContext, ProcessChoice};
+use pillion_view::Failure;
 use pillion_view::ask::{PendingDiff, Refused};
-use pillion_view::{Failure, Reply};
 use tokio::sync::oneshot;
 
 #[cfg(unix)]
@@ -56,29 +56,25 @@ impl Commands {
     /// Asks the companion for what it says of itself.
     pub(crate) fn ask_state(&self) -> Receiver<CompanionState> {
         let (told, state) = unbounded();
-        let reply = Reply::new(move |state: Result<_, String>| {
-            if let Ok(state) = state {
-                let _ = told.send(state);
-            }
-        });
-        self.send(MainLoop::task("state", |it, _| reply.done(it.state())));
+        self.send(MainLoop::task("state", move |it, _| {
+            let _ = told.send(it.state());
+        }));
         state
     }
 
     /// Has the companion keep these of its roots from agents, which find another companion there.
     #[cfg(unix)]
     pub(crate) fn withhold(&self, roots: Vec<PathBuf>) {
-        let _ = self.to_loop.0.send(Event::Withhold(roots));
+        self.send(MainLoop::task("withhold", |it, _| it.withhold(roots)));
     }
 
     /// Asks whether front ends may leave the companion, because nothing there is lost with them.
     #[cfg(unix)]
     pub(crate) fn ask_to_leave(&self) -> Receiver<bool> {
         let (told, answer) = unbounded();
-        let reply = Reply::new(move |choices: Result<_, String>| {
-            let _ = told.send(choices.is_ok());
-        });
-        let _ = self.to_loop.0.send(Event::LetGo(reply));
+        self.send(MainLoop::task("may be left", move |it, _| {
+            let _ = told.send(it.may_be_left());
+        }));
         answer
     }
 
@@ -86,18 +82,17 @@ impl Commands {
     /// what the person has chosen for agents.
     #[cfg(unix)]
     pub(crate) fn let_go(&self, leave: impl FnOnce(Vec<ProcessChoice>) + Send + 'static) {
-        let reply = Reply::new(move |choices: Result<_, String>| {
-            if let Ok(choices) = choices {
-                leave(choices);
+        self.send(MainLoop::task("leave", move |it, _| {
+            if it.may_be_left() {
+                leave(it.choices());
             }
-        });
-        let _ = self.to_loop.0.send(Event::LetGo(reply));
+        }));
     }
 
     /// Has the companion know what the person has chosen for agents elsewhere.
     #[cfg(unix)]
     pub(crate) fn choose(&self, choices: Vec<ProcessChoice>) {
-        let _ = self.to_loop.0.send(Event::Choices(choices));
+        self.send(MainLoop::task("choices", |it, _| it.adopt(choices)));
     }
 
     /// Asks the companion for what agents are shown, if it serves this folder, and how deep its root is.

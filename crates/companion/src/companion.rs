@@ -10,17 +10,16 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use pillion_discovery::counter;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, DiscoveryInfo, Seat, Tokens, kept_text};
-use pillion_protocol::{Address, ProcessChoice};
+use pillion_protocol::Address;
 use pillion_system::{Signals, now_ms, signals};
 use pillion_view::hub::wire::Attached;
 use pillion_view::{Editor, Handle, Leaving, Options, Reply, StartError, Tell};
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
 use crate::commands::Commands;
 #[cfg(unix)]
 use crate::context_keeper::Keeper;
-use crate::discovery::{DiscoveryThread, OpenSocket, Order, PublishError};
+use crate::discovery::{DiscoveryThread, OpenSocket, PublishError};
 use crate::door;
 use crate::endpoint::{self, Guard, Listener};
 use crate::event::{Event, Events, NewView, ViewWay};
@@ -35,7 +34,7 @@ use crate::sessions::Sessions;
 use crate::socket::Socket;
 use crate::succession::{self, Inheritance};
 use crate::views::Views;
-use crate::who::{Asker, SeatedView, Who};
+use crate::who::{Asker, Who};
 
 /// Starts a companion of this process alone: where there can be no hub.
 ///
@@ -245,15 +244,15 @@ async fn run(
     inbox: mpsc::UnboundedReceiver<Event>,
     ready: &Sender<Result<Started, StartError>>,
 ) {
-    match prepare(options, is_program, who, events.clone()).await {
+    match prepare(options, editor, is_program, who, events).await {
         Ok(prepared) => {
             let _ = ready.send(Ok(Started {
-                port: prepared.port,
-                files: prepared.discovery.files().to_vec(),
+                port: prepared.parts.state.port,
+                files: prepared.parts.discovery.files().to_vec(),
                 commands: prepared.commands.clone(),
             }));
             // Until here: what was not answered counts as failed when its connection has ended.
-            drop(prepared.serve(editor, events, inbox).await);
+            drop(prepared.serve(inbox).await);
         }
         Err(error) => drop(ready.send(Err(error))),
     }
@@ -261,28 +260,19 @@ async fn run(
 
 /// A companion that agents can find, but that does not serve yet.
 struct Prepared {
-    /// The person's choices for agents of the companion before this one.
-    choices: Vec<ProcessChoice>,
-    listener: TcpListener,
-    port: u16,
-    socket: Socket,
-    tokens: Tokens,
-    signals: Signals,
-    discovery: DiscoveryThread,
-    losses: Losses,
-    diff_numbers: Numbers,
-    sessions: Sessions,
-    who: Who,
-    /// The one front end of this process, if it is the companion's own.
-    own_view: Option<Arc<SeatedView>>,
+    parts: Parts,
     commands: Commands,
-    options: Options,
+    listeners: Vec<(Listener, Guard)>,
+    mcp: Mcp,
+    socket: Socket,
+    signals: Signals,
     #[cfg(unix)]
     context_keeper: Option<Keeper>,
 }
 
 async fn prepare(
     options: Options,
+    editor: Box<dyn Editor>,
     is_program: bool,
     who: Who,
     events: Events,
@@ -344,88 +334,56 @@ async fn prepare(
     let environment = options.environment.clone();
     let open =
         own.map(|own| -> OpenSocket { Box::new(move || door::open_own(&environment, port, own)) });
-    let publishing = DiscoveryThread::publish(vec![seat], info, open, events);
+    let publishing = DiscoveryThread::publish(vec![seat], info, open, events.clone());
     let discovery = tokio::select! {
         biased;
         discovery = publishing => discovery.map_err(unpublished)?,
         // Ctrl-C does not wait for a disk.
         _ = signals.next() => return Err(StartError::Interrupted),
     };
-    discovery.order(Order::SetChoices(choices.clone()));
+    discovery.order(|it| it.choices = Some(choices.clone()));
     tokio::join!(numbers_taken.0, numbers_taken.1);
+    let guard = |address: &Address| Guard::new(address, tokens.clone());
+    let tcp = guard(&Address::Tcp(port));
+    let unix = socket.listener();
+    let unix = unix.map(|(listener, address)| (listener, guard(&address)));
+    let listeners = [(Listener::Tcp(listener), tcp)].into_iter().chain(unix);
     Ok(Prepared {
-        choices,
-        listener,
-        port,
-        socket,
-        tokens,
-        signals,
-        discovery,
-        losses,
-        diff_numbers,
-        sessions,
-        who,
-        own_view,
+        listeners: listeners.collect(),
+        mcp: Mcp::new(sessions.clone(), events.clone(), who),
+        parts: Parts {
+            state: CompanionState {
+                pid: process::id(),
+                version: VERSION.to_owned(),
+                port,
+                ide: options.ide.clone(),
+                started_at_ms: now_ms(),
+                ..CompanionState::default()
+            },
+            views: Views::new(options, editor, events.clone()),
+            events,
+            sessions,
+            discovery,
+            losses,
+            diff_numbers,
+            looks: looking::start,
+            choices,
+            own_view,
+        },
         commands,
-        options,
+        socket,
+        signals,
         #[cfg(unix)]
         context_keeper,
     })
 }
 
 impl Prepared {
-    async fn serve(
-        self,
-        editor: Box<dyn Editor>,
-        events: Events,
-        inbox: mpsc::UnboundedReceiver<Event>,
-    ) -> Option<Unanswered> {
-        let sessions = self.sessions;
-        let state = CompanionState {
-            pid: process::id(),
-            version: VERSION.to_owned(),
-            port: self.port,
-            roots: Vec::new(),
-            ide: self.options.ide.clone(),
-            views: Vec::new(),
-            started_at_ms: now_ms(),
-            files: Vec::new(),
-            agents: Vec::new(),
-            pending_diffs: 0,
-            hides_diffs: false,
-            review: None,
-            unrecorded: None,
-            state_dir: None,
-            changes_limit: None,
-            last_focused_ms: None,
-            address: None,
-            open: Default::default(),
-        };
+    async fn serve(self, inbox: mpsc::UnboundedReceiver<Event>) -> Option<Unanswered> {
+        let (sessions, own_view) = (self.parts.sessions.clone(), self.parts.own_view.clone());
         let (stop, stopping) = watch::channel(());
-        let guard = |address: &Address| Guard::new(address, self.tokens.clone());
-        let tcp = guard(&Address::Tcp(self.port));
-        let mut listeners = vec![(Listener::Tcp(self.listener), tcp)];
-        if let Some((listener, address)) = self.socket.listener() {
-            listeners.push((listener, guard(&address)));
-        }
-        let server = endpoint::serve(
-            listeners,
-            Mcp::new(sessions.clone(), events.clone(), self.who),
-            stopping,
-        );
-        let server = tokio::spawn(server);
-        let main_loop = MainLoop::new(Parts {
-            state,
-            views: Views::new(self.options, editor, events.clone()),
-            events,
-            sessions: sessions.clone(),
-            discovery: self.discovery,
-            losses: self.losses,
-            diff_numbers: self.diff_numbers,
-            looks: looking::start,
-            choices: self.choices,
-            own_view: self.own_view.clone(),
-        });
+        let server = tokio::spawn(endpoint::serve(self.listeners, self.mcp, stopping));
+        let main_loop = MainLoop::new(self.parts);
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         #[cfg(unix)]
@@ -433,7 +391,7 @@ impl Prepared {
         drop(stop);
         let _ = server.await;
         sessions.give_numbers_back();
-        drop((self.socket, self.own_view));
+        drop((self.socket, own_view));
         unanswered.ok()
     }
 }

@@ -14,14 +14,13 @@ use std::{io, thread};
 use pillion_discovery::handover::REFRESH_INTERVAL;
 use pillion_discovery::unended::{Ended, Unended};
 use pillion_discovery::{DiscoveryFiles, DiscoveryInfo, Environment, FileError, Handover, Seat};
+use pillion_protocol::Dialect;
 use pillion_protocol::discovery::RootError;
-use pillion_protocol::{Dialect, IdeInfo, ProcessChoice};
 use pillion_view::Reply;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-pub(crate) use self::orders::Order;
-use self::orders::Orders;
+use self::orders::{Ordered, Orders};
 use crate::acceptor::Acceptor;
 use crate::event::{Event, Events};
 use crate::tasks;
@@ -123,17 +122,17 @@ impl DiscoveryThread {
 
     /// Tells where agents find the companion, once everything that was ordered before is done.
     pub(crate) fn tell_files(&self, files: Reply<Vec<PathBuf>>) {
-        self.orders.ask(files);
+        self.order(|it| it.asking.push(files));
     }
 
     /// Has something done about the files.
-    pub(crate) fn order(&self, order: Order) {
+    pub(crate) fn order(&self, order: impl FnOnce(&mut Ordered)) {
         self.orders.give(order);
     }
 
     /// Takes the files away (C6.2). Waits for the disk, but not longer than [`REMOVE_TIMEOUT`].
     pub(crate) async fn remove(&self, ended: Ended) {
-        self.order(Order::Remove(ended));
+        self.order(|it| it.remove = Some(ended));
         let orders = Arc::clone(&self.orders);
         let waiting = tasks::spawn_blocking(move || orders.wait_done(REMOVE_TIMEOUT));
         let _ = timeout(REMOVE_TIMEOUT, waiting).await;
@@ -142,7 +141,9 @@ impl DiscoveryThread {
 
 impl Drop for DiscoveryThread {
     fn drop(&mut self) {
-        self.order(Order::Remove(Ended::ByPerson));
+        self.order(|it| {
+            it.remove.get_or_insert(Ended::ByPerson);
+        });
         // The process may be about to exit when this is dropped.
         self.orders.wait_done(REMOVE_TIMEOUT);
     }
@@ -209,17 +210,14 @@ impl Files {
         let mut reported = (self.paths(), self.warnings());
         loop {
             match orders.next(REFRESH_INTERVAL) {
-                Order::SetRoots(roots) => self.set_roots(roots),
-                Order::SetSeats(seats) => self.set_seats(seats),
-                Order::SetIde(ide) => self.set_ide(ide),
-                Order::SetChoices(choices) => self.set_choices(choices),
-                Order::Tell(asking) => {
-                    for files in asking {
-                        files.done(self.paths());
+                Some(ordered) => {
+                    if let Some(ended) = ordered.remove {
+                        return self.end(ended);
                     }
+                    self.carry_out(ordered);
                 }
-                Order::Restore => self.restore(),
-                Order::Remove(ended) => return self.end(ended),
+                // Nothing was ordered for a while.
+                None => self.restore(),
             }
             let now = (self.paths(), self.warnings());
             if now != reported {
@@ -227,6 +225,25 @@ impl Files {
                 reported = now;
                 let _ = events.send(Event::DiscoveryFilesChanged { files, warnings });
             }
+        }
+    }
+
+    fn carry_out(&mut self, ordered: Ordered) {
+        if let Some(roots) = ordered.roots {
+            self.set_roots(roots);
+        }
+        if let Some(seats) = ordered.seats {
+            sweep(&seats, self.discovery_files.seats());
+            self.discovery_files.set_seats(seats);
+        }
+        if let Some(ide) = ordered.ide {
+            self.discovery_files.set_ide(ide);
+        }
+        if let Some(choices) = ordered.choices {
+            noted(self.handover.as_mut(), |it| it.set_choices(choices));
+        }
+        for files in ordered.asking {
+            files.done(self.paths());
         }
     }
 
@@ -261,27 +278,9 @@ impl Files {
         if self.refused_roots.is_some() {
             return;
         }
-        if let Some(Err(error)) = self.handover.as_mut().map(|it| it.set_roots(&roots)) {
-            not_recorded(&error);
-        }
+        noted(self.handover.as_mut(), |it| it.set_roots(&roots));
         if let Some(Err(error)) = self.unended.as_mut().map(|it| it.set_roots(&roots)) {
             not_noted(&error);
-        }
-    }
-
-    fn set_seats(&mut self, seats: Vec<Seat>) {
-        sweep(&seats, self.discovery_files.seats());
-        self.discovery_files.set_seats(seats);
-    }
-
-    fn set_ide(&mut self, ide: IdeInfo) {
-        self.discovery_files.set_ide(ide);
-    }
-
-    fn set_choices(&mut self, choices: Vec<ProcessChoice>) {
-        let noted = self.handover.as_mut().map(|it| it.set_choices(choices));
-        if let Some(Err(error)) = noted {
-            not_recorded(&error);
         }
     }
 
@@ -292,9 +291,7 @@ impl Files {
         if let Some(socket) = &mut self.socket {
             socket.restore();
         }
-        if let Some(Err(error)) = self.handover.as_mut().map(|it| it.refresh(now_ms())) {
-            not_recorded(&error);
-        }
+        noted(self.handover.as_mut(), |it| it.refresh(now_ms()));
     }
 }
 
@@ -309,6 +306,16 @@ fn sweep(seats: &[Seat], known: &[Seat]) {
         for file in pillion_discovery::sweep(environment) {
             tracing::info!(?file, "swept");
         }
+    }
+}
+
+/// Notes something for a successor.
+fn noted(
+    handover: Option<&mut Handover>,
+    note: impl FnOnce(&mut Handover) -> Result<(), FileError>,
+) {
+    if let Some(Err(error)) = handover.map(note) {
+        not_recorded(&error);
     }
 }
 

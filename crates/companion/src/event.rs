@@ -9,12 +9,10 @@ use std::time::Instant;
 use pillion_changes::log::Entry;
 use pillion_changes::recorder::{EndedTurn, Glance};
 use pillion_changes::{Offer, Tally, WaitingNote};
-#[cfg(unix)]
-use pillion_protocol::ProcessChoice;
 use pillion_protocol::{AgentProcess, File, Note};
 use pillion_view::ask::{Guarded, PendingDiff};
 use pillion_view::changes::ChangesAct;
-use pillion_view::{Answering, Decide, Editor, Options, ProposalKey, Reply, Tell};
+use pillion_view::{Answering, Decide, Editor, Options, ProposalKey, Refusal, Reply, Ruling, Tell};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -99,13 +97,7 @@ pub(crate) enum Event {
     Shown(ViewId, ProposalKey, Result<(), String>),
     /// A front end closed a view that it was asked to close, and this stood in it.
     Closed(ViewId, ProposalKey, Result<String, String>),
-    Weighed {
-        number: u64,
-        decider: Decider,
-        decide: Arc<Decide>,
-        finding: Finding,
-        reply: Answering<Decide>,
-    },
+    Weighed(u64, Deciding, Finding),
     Told(ViewId, Tell),
     /// A front end is gone, as when its process was killed: nobody has decided what it showed. If it was the last one, the
     /// agents' own questions stay.
@@ -131,16 +123,6 @@ pub(crate) enum Event {
     },
     /// Something that was asked is the loop's to do.
     Asked(Task),
-    /// Agents are to find another companion in these roots.
-    #[cfg(unix)]
-    Withhold(Vec<PathBuf>),
-    /// Front ends are to join another companion. Answered with what the person has chosen for agents if nothing here is lost
-    /// with them, and failed otherwise.
-    #[cfg(unix)]
-    LetGo(Reply<Vec<ProcessChoice>>),
-    /// The person has chosen this for agents, in a companion whose front ends have come here.
-    #[cfg(unix)]
-    Choices(Vec<ProcessChoice>),
     /// The companion is to stop; true if front ends are left that will have another one.
     Stop(bool),
 }
@@ -190,6 +172,35 @@ impl fmt::Debug for Task {
 pub(crate) struct By {
     pub(crate) view: Option<ViewId>,
     pub(crate) at: Instant,
+}
+
+/// A person has decided: who tells it, and who waits for what comes of it.
+#[derive(Debug)]
+pub(crate) struct Deciding {
+    pub(crate) decider: Decider,
+    /// Shared with what looks at the file: its text may be large.
+    pub(crate) decide: Arc<Decide>,
+    pub(crate) reply: Answering<Decide>,
+}
+
+impl Deciding {
+    pub(crate) fn new(decider: Decider, decide: Decide, reply: Answering<Decide>) -> Self {
+        let decide = Arc::new(decide);
+        Self {
+            decider,
+            decide,
+            reply,
+        }
+    }
+
+    pub(crate) fn key(&self) -> ProposalKey {
+        self.decide.key
+    }
+
+    pub(crate) fn refuse(self, refusal: Refusal) {
+        tracing::info!(key = %self.key(), code = %refusal.code, "decision refused");
+        self.reply.done(Ruling::Refused(refusal));
+    }
 }
 
 /// The way of one front end into the loop.

@@ -288,6 +288,15 @@ impl MainLoop {
         })
     }
 
+    /// Has the loop do something. One that stops drops it, which is an answer.
+    fn send(
+        events: &Events,
+        name: &'static str,
+        run: impl FnOnce(&mut Self, Instant) + Send + 'static,
+    ) {
+        let _ = events.send(Event::Asked(Self::task(name, run)));
+    }
+
     fn due(&self) -> Instant {
         let due = [
             self.context.due(),
@@ -377,14 +386,8 @@ impl MainLoop {
                 let closed = self.views.closed(view, key, text, now);
                 self.tell_closed(key, closed);
             }
-            Event::Weighed {
-                number,
-                decider,
-                decide,
-                finding,
-                reply,
-            } => {
-                self.weighed(decider, decide, finding, reply, now);
+            Event::Weighed(number, deciding, finding) => {
+                self.weighed(deciding, finding, now);
                 for listing in self.weighing.end(number) {
                     self.list_pending(listing);
                 }
@@ -402,12 +405,6 @@ impl MainLoop {
                 }
             }
             Event::Asked(task) => task.run(self, now),
-            #[cfg(unix)]
-            Event::Withhold(roots) => self.withhold(roots),
-            #[cfg(unix)]
-            Event::LetGo(answer) => self.let_go(answer),
-            #[cfg(unix)]
-            Event::Choices(choices) => self.adopt(choices),
             Event::Told(view, tell) => self.told(view, tell, now),
             Event::OfAgent(view, is_agents) => self.is_of_agent(view, is_agents, now),
             Event::Gone(view) => self.left(view, now),

@@ -36,7 +36,7 @@ pub(crate) const LOOK_WITHIN: Duration = Duration::from_secs(7);
 pub const STATE_WITHIN: Duration = Duration::from_secs(4);
 
 /// A running companion.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompanionState {
     /// The companion's process.

@@ -161,6 +161,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The accepted text; none if it was rejected.
+    pub fn text(&self) -> Option<&Arc<String>> {
+        match self {
+            Self::Accepted { content, .. } => Some(content),
+            Self::Rejected => None,
+        }
+    }
+
     /// Accepted without saying what it was compared with.
     pub fn accepted(content: impl Into<String>) -> Self {
         Self::Accepted {

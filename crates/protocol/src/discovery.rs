@@ -70,7 +70,7 @@ impl From<u32> for Publisher {
 }
 
 /// The editor's identity (C2.4).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdeInfo {
     /// A short lowercase identifier, such as `neovim`.

@@ -22,10 +22,7 @@ impl<C> Diffs<C> {
         let entry = self.entries.remove(id)?;
         let is_edited = matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposal.proposed);
         let accepted = entry.accepted(&outcome, is_edited);
-        let edited = match &outcome {
-            Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
-            Outcome::Rejected => None,
-        };
+        let edited = outcome.text().cloned();
         let judgement = entry.notes.clone().map(|notes| recorder::Decision {
             is_accepted: edited.is_some(),
             edited: edited.clone(),
@@ -307,10 +304,7 @@ impl<C> Entry<C> {
             // Its agent has been told by whoever carried it out.
             return None;
         }
-        let shown = match outcome {
-            Outcome::Accepted { content, .. } => content,
-            Outcome::Rejected => &*proposal.proposed,
-        };
+        let shown = outcome.text().unwrap_or(&proposal.proposed);
         let is_there = self.stamp_before().is_some();
         Remark::new(
             proposal.proposer,

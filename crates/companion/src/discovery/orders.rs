@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pillion_discovery::Seat;
 use pillion_discovery::unended::Ended;
@@ -12,23 +12,21 @@ use pillion_system::lock;
 
 use pillion_view::Reply;
 
-/// One thing to do.
-#[derive(Debug)]
-pub(crate) enum Order {
+/// What there is to do. Of each kind, the last order counts.
+#[derive(Debug, Default)]
+pub(crate) struct Ordered {
     /// Publish these workspace roots (C2.5). Roots that cannot be published leave the old ones.
-    SetRoots(Vec<PathBuf>),
+    pub(crate) roots: Option<Vec<PathBuf>>,
     /// Publish for these editors.
-    SetSeats(Vec<Seat>),
+    pub(crate) seats: Option<Vec<Seat>>,
     /// Publish under this identity.
-    SetIde(IdeInfo),
+    pub(crate) ide: Option<IdeInfo>,
     /// Leave to a successor what the person has chosen for agents.
-    SetChoices(Vec<ProcessChoice>),
-    /// Tell these where agents find the companion now.
-    Tell(Vec<Reply<Vec<PathBuf>>>),
-    /// Nothing was ordered for a while: restore deleted files.
-    Restore,
+    pub(crate) choices: Option<Vec<ProcessChoice>>,
+    /// Tell these where agents find the companion then.
+    pub(crate) asking: Vec<Reply<Vec<PathBuf>>>,
     /// Take everything away, and end.
-    Remove(Ended),
+    pub(crate) remove: Option<Ended>,
 }
 
 /// Shared by those that give orders and the thread that carries them out.
@@ -40,13 +38,8 @@ pub(super) struct Orders {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    roots: Option<Vec<PathBuf>>,
-    seats: Option<Vec<Seat>>,
-    ide: Option<IdeInfo>,
-    choices: Option<Vec<ProcessChoice>>,
-    asking: Vec<Reply<Vec<PathBuf>>>,
-    /// As the first order says.
-    remove: Option<Ended>,
+    ordered: Ordered,
+    has_orders: bool,
     /// The thread has ended.
     is_done: bool,
 }
@@ -56,59 +49,25 @@ struct Waiting {
 pub(super) struct Worker(Arc<Orders>);
 
 impl Orders {
-    pub(super) fn give(&self, order: Order) {
-        self.change(|waiting| match order {
-            Order::SetRoots(roots) => waiting.roots = Some(roots),
-            Order::SetSeats(seats) => waiting.seats = Some(seats),
-            Order::SetIde(ide) => waiting.ide = Some(ide),
-            Order::SetChoices(choices) => waiting.choices = Some(choices),
-            Order::Tell(asking) => waiting.asking.extend(asking),
-            // Comes by itself.
-            Order::Restore => {}
-            Order::Remove(ended) => {
-                waiting.remove.get_or_insert(ended);
-            }
+    pub(super) fn give(&self, order: impl FnOnce(&mut Ordered)) {
+        self.change(|waiting| {
+            order(&mut waiting.ordered);
+            waiting.has_orders = true;
         });
-    }
-
-    pub(super) fn ask(&self, files: Reply<Vec<PathBuf>>) {
-        self.give(Order::Tell(vec![files]));
     }
 
     pub(super) fn worker(self: &Arc<Self>) -> Worker {
         Worker(Arc::clone(self))
     }
 
-    /// Waits for the next order, but not longer than `limit`.
-    pub(super) fn next(&self, limit: Duration) -> Order {
-        let until = Instant::now() + limit;
-        let mut waiting = lock(&self.waiting);
-        loop {
-            if let Some(ended) = waiting.remove {
-                return Order::Remove(ended);
-            }
-            if let Some(roots) = waiting.roots.take() {
-                return Order::SetRoots(roots);
-            }
-            if let Some(seats) = waiting.seats.take() {
-                return Order::SetSeats(seats);
-            }
-            if let Some(ide) = waiting.ide.take() {
-                return Order::SetIde(ide);
-            }
-            if let Some(choices) = waiting.choices.take() {
-                return Order::SetChoices(choices);
-            }
-            if !waiting.asking.is_empty() {
-                return Order::Tell(std::mem::take(&mut waiting.asking));
-            }
-            let rest = until.saturating_duration_since(Instant::now());
-            if rest.is_zero() {
-                return Order::Restore;
-            }
-            let changed = self.changed.wait_timeout(waiting, rest);
-            (waiting, _) = changed.unwrap_or_else(PoisonError::into_inner);
-        }
+    /// Waits for the next orders; none if there are none for so long.
+    pub(super) fn next(&self, limit: Duration) -> Option<Ordered> {
+        let is_idle = |waiting: &mut Waiting| !waiting.has_orders;
+        let waited = self
+            .changed
+            .wait_timeout_while(lock(&self.waiting), limit, is_idle);
+        let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut waiting.has_orders).then(|| std::mem::take(&mut waiting.ordered))
     }
 
     /// Waits until the thread has ended, but not longer than `limit`; whether it has.
@@ -140,18 +99,14 @@ mod tests {
     fn of_what_waits_while_the_disk_hangs_only_the_last_counts() {
         let orders = Orders::default();
         for root in ["/a", "/b", "/c"] {
-            orders.give(Order::SetRoots(vec![root.into()]));
+            orders.give(|it| it.roots = Some(vec![root.into()]));
         }
         let next = || orders.next(Duration::ZERO);
-        assert!(matches!(next(), Order::SetRoots(roots) if roots == [PathBuf::from("/c")]));
-        assert!(matches!(next(), Order::Restore));
-        orders.give(Order::SetRoots(vec!["/d".into()]));
-        orders.give(Order::Remove(Ended::NotByItself));
-        orders.give(Order::Remove(Ended::ByPerson));
-        assert!(
-            matches!(next(), Order::Remove(Ended::NotByItself)),
-            "nothing is published any more"
-        );
+        assert_eq!(next().unwrap().roots, Some(vec!["/c".into()]));
+        assert!(next().is_none());
+        orders.give(|it| it.roots = Some(vec!["/d".into()]));
+        orders.give(|it| it.remove = Some(Ended::NotByItself));
+        assert_eq!(next().unwrap().remove, Some(Ended::NotByItself));
     }
 
     #[test]

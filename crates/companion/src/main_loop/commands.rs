@@ -14,8 +14,6 @@ use tokio::sync::oneshot;
 
 use super::MainLoop;
 use crate::acting::Acted;
-#[cfg(unix)]
-use crate::discovery::Order;
 use crate::event::Listing;
 use crate::outbox;
 use crate::who::Asker;
@@ -53,21 +51,18 @@ impl MainLoop {
         Some(agent)
     }
 
-    /// What the person has chosen for agents, if nothing here is lost with the front ends.
+    /// What the person has chosen for agents.
     #[cfg(unix)]
-    pub(super) fn let_go(&self, answer: Reply<Vec<ProcessChoice>>) {
-        match self.may_be_left() {
-            true => answer.done(self.agents.choices().to_vec()),
-            false => answer.failed("agents work here, or something is open"),
-        }
+    pub(crate) fn choices(&self) -> Vec<ProcessChoice> {
+        self.agents.choices().to_vec()
     }
 
     /// The person has chosen this for agents elsewhere.
     #[cfg(unix)]
-    pub(super) fn adopt(&mut self, choices: Vec<ProcessChoice>) {
+    pub(crate) fn adopt(&mut self, choices: Vec<ProcessChoice>) {
         self.agents.adopt(choices);
-        let choices = self.agents.choices().to_vec();
-        self.discovery.order(Order::SetChoices(choices));
+        let choices = self.choices();
+        self.discovery.order(|it| it.choices = Some(choices));
     }
 
     /// Answers with the diffs that are pending.
@@ -124,7 +119,7 @@ impl MainLoop {
 
     /// Returns true if no agent works here, connected or by hooks, and nothing is open or closing, or waits to be written or told.
     #[cfg(unix)]
-    fn may_be_left(&self) -> bool {
+    pub(crate) fn may_be_left(&self) -> bool {
         // What waits for an agent, and what it waits for, is its session's: words, outcomes, guards and questions.
         let has_agents =
             !self.sessions.ids().is_empty() || self.agents.all_by_hooks().next().is_some();

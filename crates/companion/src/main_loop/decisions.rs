@@ -20,7 +20,7 @@ use crate::agent::{Agent, AskedBeside, Signal};
 use crate::agents::hooks;
 use crate::diffs::{Action, Answer, EDITOR_TIMEOUT};
 use crate::disk::CHECK_TIMEOUT;
-use crate::event::{By, Caller, Event};
+use crate::event::{By, Caller, Deciding};
 use crate::gate;
 use crate::ids::Decider;
 use crate::remark::{self, Remark};
@@ -60,7 +60,10 @@ impl MainLoop {
     /// The person decides, at this moment: two decisions that follow each other at once come from a held key.
     pub(crate) fn decide(&mut self, decide: Decide, by: By, reply: Answering<Decide>) {
         match (by.view, &decide.by) {
-            (Some(view), _) => self.decided(Decider::View(view), decide, reply, by.at),
+            (Some(view), _) => {
+                let decider = Decider::View(view);
+                self.decided(Deciding::new(decider, decide, reply), by.at);
+            }
             (None, pillion_view::By::Named { .. }) => self.decide_named(decide, reply),
             (None, _) => reply.failed("only a view knows what its person has seen"),
         }
@@ -74,7 +77,8 @@ impl MainLoop {
         }
         if decide.verdict.decision != (Decision::Accept { content: None }) {
             let decider = Decider::Command { is_standing: false };
-            return self.decided(decider, decide, reply, Instant::now());
+            let deciding = Deciding::new(decider, decide, reply);
+            return self.decided(deciding, Instant::now());
         }
         let (answer, told) = oneshot::channel();
         self.ask_text(decide.key, answer);
@@ -85,43 +89,38 @@ impl MainLoop {
             let Some(text) = told.ok().and_then(Result::ok).flatten() else {
                 return reply.failed(NO_TEXT);
             };
-            let task = Self::task("standing text", move |it, now| {
-                if !it.diffs.is_meant(decide.key, &text) {
-                    return refuse(decide.key, gate::text_changed(decide.key), reply);
-                }
-                decide.verdict.decision = Decision::Accept {
-                    content: Some(text),
-                };
+            Self::send(&events, "standing text", move |it, now| {
+                let key = decide.key;
+                let is_meant = it.diffs.is_meant(key, &text);
+                let content = Some(text);
+                decide.verdict.decision = Decision::Accept { content };
                 let decider = Decider::Command { is_standing: true };
-                it.decided(decider, decide, reply, now);
+                let deciding = Deciding::new(decider, decide, reply);
+                match is_meant {
+                    true => it.decided(deciding, now),
+                    false => deciding.refuse(gate::text_changed(key)),
+                }
             });
-            // A loop that stops drops it, which is an answer.
-            let _ = events.send(Event::Asked(task));
         });
     }
 
-    fn decided(
-        &mut self,
-        decider: Decider,
-        mut decide: Decide,
-        reply: Answering<Decide>,
-        now: Instant,
-    ) {
-        if let Err(stale) = self.diffs.check_current(decide.key) {
-            return reply.done(Ruling::stale(stale));
+    fn decided(&mut self, mut deciding: Deciding, now: Instant) {
+        if let Err(stale) = self.diffs.check_current(deciding.key()) {
+            return deciding.reply.done(Ruling::stale(stale));
         }
+        let decide = Arc::make_mut(&mut deciding.decide);
         if let Err(bytes) = decide.verdict.tidy_notes() {
-            return refuse(decide.key, Refusal::too_long(bytes), reply);
+            return deciding.refuse(Refusal::too_long(bytes));
         }
-        if let Err(refusal) = self.gate.look(&decide, now) {
-            return refuse(decide.key, refusal, reply);
+        if let Err(refusal) = self.gate.look(decide, now) {
+            return deciding.refuse(refusal);
         }
-        if let Some(why) = self.diffs.refused_edits(&decide) {
-            return refuse(decide.key, gate::refuses_edits(&why), reply);
+        if let Some(why) = self.diffs.refused_edits(decide) {
+            return deciding.refuse(gate::refuses_edits(&why));
         }
-        match self.written_to_decide(&decide) {
-            Some(shown) => self.look_again(shown.name, decider, decide, reply),
-            None => self.weigh(decider, decide, reply, now),
+        match self.written_to_decide(&deciding.decide) {
+            Some(shown) => self.look_again(shown.name, deciding),
+            None => self.weigh(deciding, now),
         }
     }
 
@@ -134,118 +133,88 @@ impl MainLoop {
 
     /// A change that is written may have been forgotten or taken back elsewhere: nothing is decided about it then, and the view
     /// keeps the person's words.
-    fn look_again(
-        &mut self,
-        change: ChangeRef,
-        decider: Decider,
-        decide: Decide,
-        reply: Answering<Decide>,
-    ) {
+    fn look_again(&mut self, change: ChangeRef, deciding: Deciding) {
         let events = self.events.clone();
-        let looking = self
-            .judging
-            .why_over(change, !decide.verdict.is_rejection());
+        let is_accepted = !deciding.decide.verdict.is_rejection();
+        let looking = self.judging.why_over(change, is_accepted);
         tasks::spawn(async move {
             let why = looking.await;
-            let task = Self::task("change that is shown", move |it, now| match why {
-                Some(why) => refuse(decide.key, gate::is_over(&why), reply),
-                None => match it.diffs.check_current(decide.key) {
+            Self::send(&events, "change that is shown", move |it, now| match why {
+                Some(why) => deciding.refuse(gate::is_over(&why)),
+                None => match it.diffs.check_current(deciding.key()) {
                     // Another view was faster.
-                    Err(stale) => reply.done(Ruling::stale(stale)),
-                    Ok(()) => it.weigh(decider, decide, reply, now),
+                    Err(stale) => deciding.reply.done(Ruling::stale(stale)),
+                    Ok(()) => it.weigh(deciding, now),
                 },
             });
-            // A loop that stops drops it, which is an answer.
-            let _ = events.send(Event::Asked(task));
         });
     }
 
-    fn weigh(&mut self, decider: Decider, decide: Decide, reply: Answering<Decide>, now: Instant) {
-        let decide = Arc::new(decide);
-        match self.diffs.acceptance(&decide, &self.roots) {
+    fn weigh(&mut self, deciding: Deciding, now: Instant) {
+        match self.diffs.acceptance(&deciding.decide, &self.roots) {
             Some(mut acceptance) => {
-                let asked = self.diffs.newest(decide.key.id);
+                let asked = self.diffs.newest(deciding.key().id);
                 acceptance.is_asked =
                     asked.is_some_and(|it| self.can_answer_question(&it.session, &it.file_path));
                 let number = self.weighing.begin();
-                self.checks.weigh(number, decider, acceptance, reply);
+                self.checks.weigh(number, deciding, acceptance);
             }
-            None => self.settle(decider, decide, reply, now),
+            None => self.settle(deciding, now),
         }
     }
 
-    pub(super) fn weighed(
-        &mut self,
-        decider: Decider,
-        decide: Arc<Decide>,
-        finding: Finding,
-        reply: Answering<Decide>,
-        now: Instant,
-    ) {
+    pub(super) fn weighed(&mut self, deciding: Deciding, finding: Finding, now: Instant) {
+        let (key, decide) = (deciding.key(), &deciding.decide);
         // The agent may have taken it away meanwhile, or replaced it.
-        if let Err(stale) = self.diffs.check_current(decide.key) {
-            return reply.done(Ruling::stale(stale));
+        if let Err(stale) = self.diffs.check_current(key) {
+            return deciding.reply.done(Ruling::stale(stale));
         }
-        let Finding {
-            doubts,
-            file,
-            fingerprint,
-            together,
-        } = finding;
         let is_current = |key| self.diffs.check_current(key).is_ok();
         self.gate.forget_others(is_current);
-        if let Err(refusal) = self.gate.ask(&decide, &fingerprint, doubts, now) {
-            return refuse(decide.key, refusal, reply);
+        let (doubts, text) = (finding.doubts, &finding.fingerprint);
+        if let Err(refusal) = self.gate.ask(decide, text, doubts, now) {
+            return deciding.refuse(refusal);
         }
-        if let Some(file) = file {
-            self.diffs.note_file(decide.key.id, file);
+        if let Some(file) = finding.file {
+            self.diffs.note_file(key.id, file);
         }
-        self.diffs.note_together(decide.key.id, together);
-        self.settle(decider, decide, reply, now);
+        self.diffs.note_together(key.id, finding.together);
+        self.settle(deciding, now);
     }
 
     /// A change that is written is decided about at once: where that fails, it stays on the screen with the person's words.
-    fn settle(
-        &mut self,
-        decider: Decider,
-        decide: Arc<Decide>,
-        reply: Answering<Decide>,
-        now: Instant,
-    ) {
-        let Some(shown) = self.written_to_decide(&decide) else {
-            return self.settled(decider, decide, None, reply, now);
+    fn settle(&mut self, deciding: Deciding, now: Instant) {
+        let Some(shown) = self.written_to_decide(&deciding.decide) else {
+            return self.settled(deciding, None, now);
         };
         if self.judging.is_deciding(shown.name) {
-            return refuse(decide.key, gate::not_done(BEING_DECIDED), reply);
+            return deciding.refuse(gate::not_done(BEING_DECIDED));
         }
-        let (events, name, decided) = (self.events.clone(), shown.name, Arc::clone(&decide));
+        let (events, name) = (self.events.clone(), shown.name);
+        let decide = Arc::clone(&deciding.decide);
         let reply = Reply::new(move |act: Result<ActDone, Refused>| {
             let act = act.unwrap_or_else(|refused| ActDone::refused(refused.to_string()));
-            let task = Self::task("written change that is decided", move |it, now| {
+            Self::send(&events, "decided change", move |it, now| {
                 it.judging.decided(name);
                 match act.done {
-                    true => it.settled(decider, decided, Some(act), reply, now),
+                    true => it.settled(deciding, Some(act), now),
                     false => {
-                        refuse(decided.key, gate::not_done(&act.message), reply);
+                        deciding.refuse(gate::not_done(&act.message));
                         // It may be over by now.
                         it.lists.send_modify(|_| {});
                     }
                 }
             });
-            // A loop that stops drops it, which is an answer.
-            let _ = events.send(Event::Asked(task));
         });
         self.judging.decide(shown, decide, reply);
     }
 
-    fn settled(
-        &mut self,
-        decider: Decider,
-        decide: Arc<Decide>,
-        act: Option<ActDone>,
-        reply: Answering<Decide>,
-        now: Instant,
-    ) {
+    fn settled(&mut self, deciding: Deciding, act: Option<ActDone>, now: Instant) {
+        let Deciding {
+            decider,
+            decide,
+            reply,
+        } = deciding;
         // A disk that hangs may still hold it.
         let decide = Arc::unwrap_or_clone(decide);
         let (key, id) = (decide.key, decide.key.id);
@@ -260,10 +229,7 @@ impl MainLoop {
             }
             Decision::Reject => Outcome::Rejected,
         };
-        let accepted = match &outcome {
-            Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
-            Outcome::Rejected => None,
-        };
+        let accepted = outcome.text().cloned();
         let view = match decider {
             Decider::View(view) => Some(view),
             Decider::Command { .. } => None,
@@ -408,9 +374,4 @@ impl MainLoop {
             hooks::approve(edited)
         })
     }
-}
-
-fn refuse(key: ProposalKey, refusal: Refusal, reply: Answering<Decide>) {
-    tracing::info!(%key, code = %refusal.code, "decision refused");
-    reply.done(Ruling::Refused(refusal));
 }

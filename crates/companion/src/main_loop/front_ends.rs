@@ -16,7 +16,6 @@ use pillion_view::{
 };
 
 use super::MainLoop;
-use crate::discovery::Order;
 use crate::event::{By, NewView};
 use crate::ids::ViewId;
 use crate::judging::Shelf;
@@ -216,7 +215,7 @@ impl MainLoop {
                 if let Some(choice) = choice {
                     tracing::info!(choice = choice.name(), "review mode");
                     let choices = self.agents.choices().to_vec();
-                    self.discovery.order(Order::SetChoices(choices));
+                    self.discovery.order(|it| it.choices = Some(choices));
                     self.report_status();
                 }
                 let done = true;
@@ -349,7 +348,7 @@ impl MainLoop {
         self.sessions.set_shows_diffs(self.views.shows_diffs());
         self.publish_seats();
         if let Some(ide) = self.views.ide() {
-            self.discovery.order(Order::SetIde(ide.clone()));
+            self.discovery.order(|it| it.ide = Some(ide.clone()));
         }
         self.roots_changed();
         let reported = self.views.reported();
@@ -372,7 +371,7 @@ impl MainLoop {
 
     /// Agents are to find another companion in these roots.
     #[cfg(unix)]
-    pub(super) fn withhold(&mut self, roots: Vec<PathBuf>) {
+    pub(crate) fn withhold(&mut self, roots: Vec<PathBuf>) {
         tracing::info!(
             count = roots.len(),
             "another companion serves some of the roots"
@@ -385,7 +384,7 @@ impl MainLoop {
         if !self.is_withheld() {
             let mut roots = self.roots.to_vec();
             roots.retain(|root| !self.withheld.contains(root));
-            self.discovery.order(Order::SetRoots(roots));
+            self.discovery.order(|it| it.roots = Some(roots));
         }
         self.publish_seats();
     }
@@ -397,7 +396,7 @@ impl MainLoop {
             true => Vec::new(),
             false => self.views.seats(),
         };
-        self.discovery.order(Order::SetSeats(seats));
+        self.discovery.order(|it| it.seats = Some(seats));
     }
 
     fn is_withheld(&self) -> bool {

@@ -18,7 +18,7 @@ use super::MainLoop;
 use crate::acting::Told;
 use crate::agent::Agent;
 use crate::agents;
-use crate::event::{By, Event, Waiter};
+use crate::event::{By, Waiter};
 use crate::ids::ViewId;
 use crate::prompts::Prompts;
 use crate::remark::Remark;
@@ -162,11 +162,10 @@ impl MainLoop {
         let tell = move |recorded: Vec<Recorded>| {
             let id = Arc::clone(&id);
             let (taken, is_taken) = bounded::<Infallible>(0);
-            let task = Self::task("prompts", move |it, _| {
+            Self::send(&events, "prompts", move |it, _| {
                 it.prompts_sent(&id, &recorded);
                 drop(taken);
             });
-            let _ = events.send(Event::Asked(task));
             let _ = is_taken.recv();
         };
         let protocol = agents::of(agent.kind);

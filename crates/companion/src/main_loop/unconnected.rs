@@ -10,7 +10,7 @@ use pillion_protocol::{Dialect, Proposer};
 use pillion_system::{process, spawn};
 
 use super::MainLoop;
-use crate::event::{Event, Events};
+use crate::event::Events;
 use crate::tasks;
 
 /// An agent's process.
@@ -34,10 +34,10 @@ impl MainLoop {
         let (roots, events) = (Arc::clone(&self.roots), self.events.clone());
         drop(tasks::spawn_blocking(move || {
             let found = running(&roots);
-            let _ = events.send(Event::Asked(Self::task("running agents", move |it, _| {
+            Self::send(&events, "running agents", move |it, _| {
                 it.found_running(found);
                 then(it);
-            })));
+            });
         }));
     }
 
@@ -94,8 +94,7 @@ impl MainLoop {
 fn look_again_at_end(pid: u32, events: Events) {
     let wait = move || {
         if process::wait_for_end(pid) {
-            let look = MainLoop::task("an agent's end", |it, _| it.look_for_running());
-            let _ = events.send(Event::Asked(look));
+            MainLoop::send(&events, "an agent's end", |it, _| it.look_for_running());
         }
     };
     if let Err(error) = spawn("agent", wait) {

@@ -200,10 +200,9 @@ impl MainLoop {
         let (session, events) = (session.clone(), self.events.clone());
         let wait = move || {
             if process::wait_for_end(agent) {
-                let ended = Self::task("a hooked agent's end", move |it, now| {
+                Self::send(&events, "a hooked agent's end", move |it, now| {
                     it.hooked_agent_ended(&session, now);
                 });
-                let _ = events.send(Event::Asked(ended));
             }
         };
         if let Err(error) = spawn("agent", wait) {
