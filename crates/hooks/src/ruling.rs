@@ -54,6 +54,13 @@ pub struct Decided {
     pub notes: Vec<Note>,
 }
 
+impl Reviewed {
+    /// The text that is to be written; none if the file is to be deleted, or to stay as it is.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.written.as_ref()?.text()
+    }
+}
+
 impl Accepted {
     /// Returns the text for the model where the agent has no way to write just what was accepted, for this reason.
     pub(crate) fn not_written(&self, why: &str) -> String {
@@ -71,7 +78,7 @@ impl Accepted {
     /// The texts of which the diff that the model is told lacks the end, with their files.
     pub fn told_in_part(&self) -> impl Iterator<Item = (&str, &str)> {
         let files = self.files.iter().filter_map(|file| {
-            let written = file.written.as_ref()?.text()?;
+            let written = file.text()?;
             let proposed = file.change.after.text().unwrap_or_default();
             Some((file.change.path.as_str(), proposed, written))
         });

@@ -17,7 +17,6 @@ use crate::change::{Changes, Files};
 use crate::format::Format;
 use crate::ruling::{Accepted, Reviewed, Ruling};
 
-/// The hooks of Claude Code.
 #[derive(Debug)]
 pub(crate) struct Claude;
 
@@ -209,7 +208,6 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
     }
 }
 
-/// The call's input with what was accepted.
 fn input(call: &Call, accepted: &Accepted) -> Value {
     let mut input = edit::rewritten(call, accepted);
     if call.tool == EDIT {

@@ -21,11 +21,9 @@ use crate::change::{Changes, Files};
 use crate::format::Format;
 use crate::ruling::{Accepted, Ruling};
 
-/// The hooks of Codex.
 #[derive(Debug)]
 pub(crate) struct Codex;
 
-/// The tool for patches.
 const PATCH: &str = "apply_patch";
 
 impl HookProtocol for Codex {

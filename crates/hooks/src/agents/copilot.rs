@@ -17,10 +17,9 @@ use super::{claude, edit, patch};
 use crate::call::{
     Answer, Call, Entry, Event, HookProtocol, Order, SHORT_TIMEOUT, Scope, TIMEOUT, take_text,
 };
-use crate::change::{After, Changes, Files};
+use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
-/// The hooks of Copilot CLI.
 #[derive(Debug)]
 pub(crate) struct Copilot;
 
@@ -192,7 +191,6 @@ fn event(input: &Map<String, Value>) -> Result<Event, String> {
     })
 }
 
-/// The patch that a call applies.
 fn patch_of(call: &Call) -> Result<&str, String> {
     let patch = call.input.as_str();
     patch.ok_or_else(|| format!("the input of {PATCH} is no text"))
@@ -262,11 +260,7 @@ fn place(before: &str, old: &str) -> Result<Range<usize>, String> {
 /// A text with the line endings that most lines of the file have.
 fn with_endings_of(file: &str, text: &str) -> String {
     let (lf, crlf) = pillion_text::endings::LineEnding::count(file.as_bytes());
-    let text = text.replace("\r\n", "\n");
-    match crlf > lf {
-        true => text.replace('\n', "\r\n"),
-        false => text,
-    }
+    edit::ended(text, crlf > lf)
 }
 
 fn decision(decision: &str, why: &str) -> Value {
@@ -285,7 +279,6 @@ fn allowed(arguments: Option<Value>, context: Option<String>) -> Answer {
     Answer::json(output)
 }
 
-/// The patch with what was accepted.
 fn allow_patch(call: &Call, accepted: &Accepted) -> Answer {
     let rewritten =
         patch_of(call).and_then(|text| patch::rewritten(Program::Copilot, text, accepted));
@@ -312,11 +305,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
     };
     let path = &file.change.path;
     let before = file.change.before.as_deref().unwrap_or_default();
-    let written = file
-        .written
-        .as_ref()
-        .and_then(After::text)
-        .unwrap_or_default();
+    let written = file.text().unwrap_or_default();
     let proposed = call.input.get("old_str").and_then(Value::as_str);
     let mut changed = Vec::new();
     match (accepted.is_as_proposed(), proposed) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::call::{Call, Scope};
 use crate::change::{After, Change, Changes, Files};
-use crate::ruling::Accepted;
+use crate::ruling::{Accepted, Reviewed};
 
 pub(crate) const BOM: char = '\u{feff}';
 
@@ -67,7 +67,6 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// The text of a file.
     pub(crate) fn of(text: &str) -> Self {
         Self {
             text: plain(text),
@@ -93,6 +92,15 @@ impl Plain {
 /// A text without its BOM, and with LF in place of CRLF.
 pub(crate) fn plain(text: &str) -> String {
     text.strip_prefix(BOM).unwrap_or(text).replace("\r\n", "\n")
+}
+
+/// A text all of whose lines end in CRLF, or all in LF.
+pub(crate) fn ended(text: &str, is_crlf: bool) -> String {
+    let text = text.replace("\r\n", "\n");
+    match is_crlf {
+        true => text.replace('\n', "\r\n"),
+        false => text,
+    }
 }
 
 /// The change that a tool makes that replaces `old_string` by `new_string` in a file, everywhere if the argument `of_all` is
@@ -139,7 +147,7 @@ pub(crate) fn overwritten(
     one_file(call, files, &[CONTENT], |before| {
         let content = text(call, CONTENT)?;
         Ok(Ok(match before.is_some_and(|it| with_crlf(it, content)) {
-            true => content.replace("\r\n", "\n").replace('\n', "\r\n"),
+            true => ended(content, true),
             false => content.to_owned(),
         }))
     })
@@ -203,7 +211,7 @@ pub(crate) fn cell(call: &Call, files: &mut dyn Files) -> Changes {
 pub(crate) fn rewritten(call: &Call, accepted: &Accepted) -> Value {
     let mut input = call.input.clone();
     let file = accepted.files.first();
-    let written = file.and_then(|file| file.written.as_ref()?.text());
+    let written = file.and_then(Reviewed::text);
     if let Some(cell) = file.and_then(|file| file.change.cell.as_ref()) {
         return written
             .and_then(|text| cell.input_with(text))

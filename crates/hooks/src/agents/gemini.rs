@@ -15,7 +15,6 @@ use crate::call::{
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
-/// The hooks of Gemini CLI.
 #[derive(Debug)]
 pub(crate) struct Gemini;
 

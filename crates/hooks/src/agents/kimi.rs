@@ -13,7 +13,6 @@ use crate::change::{Changes, Files};
 use crate::format::Format;
 use crate::ruling::Ruling;
 
-/// The hooks of Kimi Code.
 #[derive(Debug)]
 pub(crate) struct Kimi;
 

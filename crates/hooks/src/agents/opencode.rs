@@ -11,11 +11,10 @@ use serde_json::{Map, Value, json};
 
 use super::{aliases, claude, edit, patch};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
-use crate::change::{After, Changes, Files};
+use crate::change::{Changes, Files};
 use crate::format::{Format, SOURCE};
 use crate::ruling::{Accepted, Reviewed, Ruling};
 
-/// The hooks of opencode.
 #[derive(Debug)]
 pub(crate) struct OpenCode;
 
@@ -111,7 +110,6 @@ impl HookProtocol for OpenCode {
     }
 }
 
-/// The change of one file that a call makes.
 fn changed(call: &Call, files: &mut dyn Files) -> Changes {
     match call.tool.as_str() {
         WRITE => edit::one_file(call, files, &[edit::CONTENT], |before| {
@@ -149,11 +147,7 @@ fn replaced(before: Option<&str>, old: &str, new: &str, is_of_all: bool) -> Resu
 }
 
 fn with_endings_of(file: &str, text: &str) -> String {
-    let text = text.replace("\r\n", "\n");
-    match file.contains("\r\n") {
-        true => text.replace('\n', "\r\n"),
-        false => text,
-    }
+    edit::ended(text, file.contains("\r\n"))
 }
 
 /// Returns true if this text has a byte order mark and the one before has none, or the other way round, and the tool keeps that.
@@ -172,7 +166,6 @@ fn is_uniform(before: &str, text: &str) -> bool {
         .all(|text| with_endings_of(before, text) == **text)
 }
 
-/// The call with what was accepted.
 fn allow(call: &Call, accepted: &Accepted) -> Answer {
     let allowed = match call.tool.as_str() {
         PATCH => edit::text(call, PATCH_TEXT)
@@ -202,11 +195,7 @@ fn written(call: &Call, accepted: &Accepted) -> Result<Value, String> {
     };
     let path = &change.path;
     let before = change.before.as_deref();
-    let written = file
-        .written
-        .as_ref()
-        .and_then(After::text)
-        .unwrap_or_default();
+    let written = file.text().unwrap_or_default();
     let tool = call.tool.as_str();
     if before.is_some_and(|before| changes_mark(tool, before, written)) {
         return Err(format!(

@@ -147,7 +147,6 @@ pub(super) fn rewritten(
 /// A file that the person has decided about, and its path in the patch.
 type Decided<'a> = (&'a str, &'a Reviewed);
 
-/// A change in a patch, and the files that it changes.
 type Wanted<'a> = (FileChange<'a>, Vec<&'a Reviewed>);
 
 /// Returns the change of a file, if it is to change.
@@ -165,7 +164,7 @@ fn only<'a>((path, file): Decided<'a>) -> Option<Wanted<'a>> {
 /// Returns the changes of a file that is to be moved: it is moved only if both sides of it were accepted.
 fn moved<'a>(from: Decided<'a>, to: Decided<'a>) -> impl Iterator<Item = Wanted<'a>> {
     let is_left = from.1.written == Some(After::Deleted);
-    let text = to.1.written.as_ref().and_then(After::text);
+    let text = to.1.text();
     let whole = text.filter(|_| is_left).map(|text| {
         let change = FileChange {
             path: from.0,

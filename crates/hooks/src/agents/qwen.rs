@@ -9,7 +9,6 @@ use crate::call::{Answer, Call, Entry, Event, HookProtocol, Record, Scope};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
-/// The hooks of Qwen Code.
 #[derive(Debug)]
 pub(crate) struct Qwen;
 

@@ -10,9 +10,8 @@ use super::{claude, edit};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, Order, SHORT_TIMEOUT, Scope, TIMEOUT};
 use crate::change::{Changes, Files};
 use crate::format::Format;
-use crate::ruling::{Accepted, Ruling};
+use crate::ruling::{Accepted, Reviewed, Ruling};
 
-/// The hooks of Mistral Vibe.
 #[derive(Debug)]
 pub(crate) struct Vibe;
 
@@ -130,7 +129,6 @@ impl HookProtocol for Vibe {
     }
 }
 
-/// The change of one file that a call makes.
 fn changed(call: &Call, files: &mut dyn Files) -> Changes {
     let known = match call.tool.as_str() {
         WRITE => &[edit::CONTENT][..],
@@ -177,11 +175,7 @@ fn written(
 
 fn ended_as(file: &str, text: &str) -> String {
     let (lf, crlf) = LineEnding::count(file.as_bytes());
-    let text = text.replace("\r\n", "\n");
-    match crlf > 0 && crlf >= lf {
-        true => text.replace('\n', "\r\n"),
-        false => text,
-    }
+    edit::ended(text, crlf > 0 && crlf >= lf)
 }
 
 fn deny(why: &str) -> Answer {
@@ -199,7 +193,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
         }
         let file = accepted.files.first();
         let before = file.and_then(|file| file.change.before.as_deref());
-        let text = file.and_then(|file| file.written.as_ref()?.text());
+        let text = file.and_then(Reviewed::text);
         if written(call, &input, before)
             .ok()
             .and_then(Result::ok)

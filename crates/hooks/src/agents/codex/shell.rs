@@ -1,6 +1,5 @@
 //! A patch in a shell command: recognised if the command does nothing else.
 
-/// The names of the program.
 const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
 
 /// The line that ends the patch in a command of ours. No line of a patch can be like it.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::change::After;
 use crate::ruling::Decided;
 
 /// Files that are there.
