@@ -270,7 +270,6 @@ impl Place<'_> {
         dials.is_empty().then_some(Refusal::NoPort)
     }
 
-    /// The attempts at one port, if it is one.
     fn dials(&self, port: u16, token: Option<&Token>, source: &Source) -> Vec<Dial> {
         let Situation {
             release,

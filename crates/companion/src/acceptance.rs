@@ -36,7 +36,6 @@ pub(crate) struct Acceptance {
     pub(crate) is_asked: bool,
 }
 
-/// The outcome.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) doubts: Vec<Doubt>,

@@ -19,7 +19,6 @@ const MAX_TEXTS: usize = 64;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct AcceptedTexts(Arc<Mutex<VecDeque<AcceptedText>>>);
 
-/// A text that was accepted, by its fingerprints.
 #[derive(Debug, Clone)]
 pub(crate) struct AcceptedText {
     /// As the agent spells it.
@@ -169,7 +168,6 @@ impl AcceptedText {
 }
 
 impl Step {
-    /// Returns true if this is the fingerprint of what was accepted.
     fn has(&self, fingerprint: &str) -> bool {
         let hash = fingerprint::hash_in(fingerprint);
         hash.is_some_and(|it| self.fingerprints.contains(it))

@@ -14,10 +14,8 @@ use pillion_system::spawn;
 /// The pause in accepting when the system cannot: too many files are open, perhaps.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 
-/// The fate of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is served.
     Served,
     /// There are too many: it is closed.
     Closed,
@@ -25,7 +23,6 @@ pub(crate) enum Fate {
     Waits,
 }
 
-/// Serves the connections.
 pub(crate) trait Serve: Send + Sync + 'static {
     /// One more has come.
     fn opens(&self) -> Fate;

@@ -88,7 +88,6 @@ impl From<StoreError> for ActError {
 }
 
 impl ActError {
-    /// It, and what to do.
     fn in_full(&self) -> String {
         match self {
             ActError::Decide(error) => error.in_full(),
@@ -334,7 +333,6 @@ pub(crate) fn decide(store: &Store, shown: &Shown, verdict: &Verdict) -> Acted {
     }
 }
 
-/// Does it.
 pub(crate) fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Acted {
     let acted = match act {
         ChangesAct::Named(named) => named::perform(store, named),

@@ -50,7 +50,6 @@ const MAX_BY_HOOKS: usize = 256;
 /// An agent calls no session by a longer name.
 const MAX_NAME: usize = 256;
 
-/// An agent.
 #[derive(Debug)]
 pub(crate) struct Agent {
     pub(crate) kind: Dialect,
@@ -58,16 +57,13 @@ pub(crate) struct Agent {
     pub(crate) process: Option<AgentProcess>,
     pub(crate) turn: Turn,
     pub(crate) mode: Mode,
-    /// What it is told.
     pub(crate) notes: Notes,
-    /// The questions that it asks beside its proposals.
     pub(crate) questions: Questions<AskedBeside>,
     /// The processes of ours that stand beside its calls.
     pub(crate) guards: Guards<GuardWay, HeldHook>,
     waker: Option<Waker>,
     /// The look-out for its prompts, while it is shown notes and does not say when it has sent one.
     pub(crate) prompts: Option<Prompts>,
-    /// The calls that it runs.
     pub(crate) calls: Calls,
     /// True if it is not connected: commands in its hooks tell of it.
     is_by_hooks: bool,
@@ -92,7 +88,6 @@ fn id_by_hooks(kind: Dialect, name: &str) -> Option<SessionId> {
     is_name.then(|| format!("hooks of {}: {name}", kind.name()).into())
 }
 
-/// The agents that work here.
 #[derive(Debug, Default)]
 pub(crate) struct Agents {
     agents: HashMap<SessionId, Agent>,
@@ -143,7 +138,6 @@ impl Agent {
         call.is_subagent() || !self.opens_diffs
     }
 
-    /// Returns true if it can be woken.
     pub(crate) fn can_wake(&self) -> bool {
         self.waker.is_some()
     }

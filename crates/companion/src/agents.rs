@@ -56,7 +56,6 @@ pub(crate) enum ToolCall {
     AfterTurn(hooks::Call),
 }
 
-/// The answer to a call.
 pub(crate) enum Reply {
     Tool(ToolResult),
     /// Text blocks, in the order in which the agent reads them.
@@ -67,7 +66,6 @@ pub(crate) enum Reply {
     Outcome,
 }
 
-/// A message to an agent.
 pub(crate) enum Message {
     Notification(&'static str, Params),
     /// The answer to a call that waits for it.
@@ -123,10 +121,8 @@ pub(crate) trait AgentProtocol: Sync {
     /// Returns the answer to a call; without a result, nothing came of it in time.
     fn answer(&self, tool: &str, result: Option<ToolResult>) -> Option<Reply>;
 
-    /// Returns the message that tells an outcome.
     fn outcome(&self, delivery: Delivery) -> Message;
 
-    /// Returns the message that tells a context.
     fn context(&self, context: Arc<IdeContext>, agent: Dialect) -> Message;
 
     /// Returns the message that tells of the person's pointing to a file, if there can be one.
@@ -165,7 +161,6 @@ pub(crate) trait AgentProtocol: Sync {
     }
 }
 
-/// The protocol of an agent.
 pub(crate) fn of(agent: Dialect) -> &'static dyn AgentProtocol {
     match agent.protocol() {
         // Codex CLI opens no session.

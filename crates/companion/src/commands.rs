@@ -125,7 +125,6 @@ impl Commands {
         &self.who
     }
 
-    /// The runtime of the companion.
     pub(crate) fn runtime(&self) -> &tokio::runtime::Handle {
         &self.runtime
     }
@@ -146,7 +145,6 @@ impl Commands {
         }
     }
 
-    /// The way into its loop.
     pub(crate) fn to_loop(&self) -> &ToLoop {
         &self.to_loop
     }

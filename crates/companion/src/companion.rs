@@ -169,7 +169,6 @@ impl Companion {
         self.way_of(id)
     }
 
-    /// The way of the first front end.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     pub(crate) fn first_view(&self) -> ViewWay {
         self.way_of(ViewId::FIRST)
@@ -180,7 +179,6 @@ impl Companion {
         ViewWay { id, events }
     }
 
-    /// The way for commands.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     pub(crate) fn commands(&self) -> &Commands {
         &self.commands
@@ -192,7 +190,6 @@ impl Companion {
         let _ = self.events.send(Event::Stop(true));
     }
 
-    /// Returns true if it has stopped.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.try_recv() == Err(TryRecvError::Disconnected)

@@ -37,12 +37,10 @@ pub(crate) struct Context {
     checking: Option<Instant>,
 }
 
-/// The steps to take.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steps {
     /// Check whether these are files; the results go to [`Context::checked`].
     pub(crate) check: Vec<String>,
-    /// Send this to the agents.
     pub(crate) send: Option<Arc<IdeContext>>,
 }
 

@@ -50,7 +50,6 @@ pub(crate) trait Host: Send + Sync + 'static {
     /// The places of those who connect.
     fn places(&self) -> &Arc<Places>;
 
-    /// All of its companions.
     fn companions(&self) -> Vec<Commands>;
 
     /// The companion at this port, if it is one of its own.
@@ -90,7 +89,6 @@ impl Caller {
         Self::new(Some(view), asker, Some(seat))
     }
 
-    /// The view of this process.
     fn own_view(view: ViewId, asker: Asker) -> Arc<Self> {
         Self::new(Some(view), asker, None)
     }
@@ -110,7 +108,6 @@ impl Caller {
         self.asker.pid()
     }
 
-    /// What is known of who it is.
     pub(crate) fn asker(&self) -> &Asker {
         &self.asker
     }
@@ -128,7 +125,6 @@ impl Caller {
         }
     }
 
-    /// What it has proposed.
     pub(crate) fn proposal(&self) -> &Proposal {
         &self.proposal
     }

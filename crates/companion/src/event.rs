@@ -203,7 +203,6 @@ impl Deciding {
     }
 }
 
-/// The way of one front end into the loop.
 #[derive(Debug, Clone)]
 pub(crate) struct ViewWay {
     pub(crate) id: ViewId,

@@ -33,7 +33,6 @@ pub struct Gate {
     asked: HashMap<DiffId, Asked>,
 }
 
-/// A question that was put to the person.
 #[derive(Debug)]
 struct Asked {
     key: ProposalKey,

@@ -96,7 +96,6 @@ struct State {
     changes: u64,
     last_view: u64,
     connections: usize,
-    /// The number of those that are programs'.
     programs: usize,
     /// True once a front end has come.
     had_view: bool,

@@ -15,7 +15,6 @@ impl ViewId {
 /// Who tells a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decider {
-    /// The view in which they decided.
     View(ViewId),
     /// A command, about the text that stands in the view, or about another.
     Command {

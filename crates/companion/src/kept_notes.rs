@@ -61,7 +61,6 @@ impl KeptNotes {
         name
     }
 
-    /// Keeps this in place of the note of this name.
     pub(crate) fn keep_as(&self, name: &str, note: WaitingNote) {
         let name = name.to_owned();
         self.order(move |store| store.keep_note(&name, &note));

@@ -13,7 +13,6 @@ pub(crate) struct LastDecision(Option<Decided>);
 #[derive(Debug)]
 struct Decided {
     of: DiffId,
-    /// The name of the file.
     name: String,
     /// The place in which it was decided, if that is the agent's own window: which way, only the file tells.
     elsewhere: Option<String>,
@@ -67,7 +66,6 @@ impl LastDecision {
         self.0.take().is_some()
     }
 
-    /// The words for it.
     pub(crate) fn phrase(&self) -> Option<Phrase> {
         self.0.as_ref().map(|it| it.phrase.clone())
     }

@@ -3,7 +3,6 @@
 
 use pillion_text::endings::LineEnding;
 
-/// The BOM in UTF-8.
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// The note for a person on a proposal by a release that drops the last line feed of a `Write`.
@@ -100,7 +99,6 @@ fn note(written: LineEnding, is_mixed: bool, tool: Option<Tool>) -> Option<Strin
 }
 
 impl Tool {
-    /// The tool of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "Edit" => Some(Self::Edit),

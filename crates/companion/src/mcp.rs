@@ -233,7 +233,6 @@ impl Mcp {
         })
     }
 
-    /// The agent ends a session.
     pub(crate) fn end(&self, session: &SessionId) {
         self.sessions.end(session);
         self.tell(Event::SessionEnded(Arc::clone(session)));

@@ -31,7 +31,6 @@ const DELIVERY_GRACE: Duration = Duration::from_secs(10);
 /// The most mentions that wait for an agent.
 const MAX_MENTIONS: usize = 100;
 
-/// Something to push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Push {
     Context(Arc<IdeContext>),
@@ -40,14 +39,12 @@ pub(crate) enum Push {
     Mention(Mention),
 }
 
-/// A file that the person points to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mention {
     pub(crate) path: String,
     pub(crate) lines: Option<(u32, u32)>,
 }
 
-/// An outcome on its way to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Delivery {
     /// The diff that was decided; none if another proposal took its place.
@@ -242,7 +239,6 @@ impl Outbox {
         queue.outcomes.is_empty() && queue.in_flight.iter().all(is_sent)
     }
 
-    /// The agent sent a request.
     pub(crate) fn note_activity(&self) {
         for sent in &mut self.lock().in_flight {
             sent.is_answered |= sent.mark.sent_at().is_some();

@@ -19,12 +19,10 @@ const MAX_SILENT: usize = 64;
 /// something.
 const MAX_JUDGED: usize = 32;
 
-/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Purpose {
     /// A request, as commands and hooks have.
     Request,
-    /// A view.
     View,
 }
 
@@ -56,7 +54,6 @@ impl Purpose {
     }
 }
 
-/// The places at one socket.
 #[derive(Debug)]
 pub(crate) struct Places {
     state: Mutex<State>,

@@ -25,7 +25,6 @@ pub(crate) struct Proposal {
     pub(crate) tab: Option<Tab>,
     /// Its place in its proposer's set, from 1, and the number of files there.
     pub(crate) set: Option<(u32, u32)>,
-    /// True if the file is to be deleted.
     pub(crate) deletes: bool,
     /// The session in which the agent whose hook makes it has asked about the same change before.
     pub(crate) asked_in: Option<SessionId>,
@@ -110,7 +109,6 @@ impl Proposal {
         self.held_tool.as_ref().is_some_and(cannot)
     }
 
-    /// Returns true if a subagent makes it.
     pub(crate) fn is_of_subagent(&self) -> bool {
         self.is_hook_of_subagent || self.question().is_some_and(Question::is_of_subagent)
     }

@@ -15,20 +15,16 @@ use crate::stand_in::StandIn;
 /// A file that is proposed, and the stand-in for its text.
 pub(crate) type Proposed = (ProposedFile, Option<StandIn>);
 
-/// The news for a proposer.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// A person has decided.
     Decided(Box<Delivery>),
     /// Nobody decides any more about what is left.
     Unseen,
 }
 
-/// The proposers that wait.
 #[derive(Debug)]
 pub(crate) struct Proposers {
     waiting: HashMap<SessionId, Waiting>,
-    /// The numbers of agents.
     numbers: Numbers,
 }
 

@@ -33,7 +33,6 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Proposes.
     pub(crate) async fn propose(&self, to_loop: ToLoop, propose: Propose) -> Result<(), Refused> {
         let Propose {
             files,

@@ -68,7 +68,6 @@ impl Job {
     }
 }
 
-/// The way to the recorder.
 pub(crate) struct Recording {
     worker: Option<(Worker<Job>, Spans)>,
     events: Events,
@@ -373,7 +372,6 @@ impl Recording {
         self.order(move |recorder| recorder.left_behind_ended(session));
     }
 
-    /// A subagent has ended.
     pub(crate) fn subagent_ended(&mut self, session: &SessionId, subagent: String) {
         let session = self.number(session);
         self.order(move |recorder| recorder.subagent_ended(session, &subagent));
@@ -525,7 +523,6 @@ impl Recording {
         });
     }
 
-    /// The session of this number.
     pub(crate) fn session(&self, number: u64) -> Option<SessionId> {
         let mut sessions = self.sessions.iter();
         let found = sessions.find(|(_, it)| **it == number);

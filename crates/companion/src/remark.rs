@@ -168,7 +168,6 @@ impl Remark {
         Self { name, ..self }
     }
 
-    /// The name by which it is kept.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -196,7 +195,6 @@ impl Remark {
         self.note.text.chars().count() > self.room()
     }
 
-    /// The kind of its agent.
     pub(crate) fn kind(&self) -> Option<Dialect> {
         self.proposer.agent()
     }

@@ -37,7 +37,6 @@ impl Runtime {
         })
     }
 
-    /// Runs a task on it.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let task: Task = Box::pin(task);
         drop(self.handle.spawn(task));

@@ -23,7 +23,6 @@ pub(crate) const RECONNECT_GRACE: Duration = Duration::from_secs(30);
 /// The most sessions of one agent that may be open.
 pub(crate) const MAX_SESSIONS: usize = 256;
 
-/// A session's id.
 pub(crate) type SessionId = Arc<str>;
 
 /// Every session. Clones share them.
@@ -64,7 +63,6 @@ struct Session {
     is_ended: bool,
 }
 
-/// An agent that listens.
 #[derive(Debug, Clone)]
 pub(crate) struct Listening {
     pub(crate) session: SessionId,
@@ -96,7 +94,6 @@ impl Sessions {
         sessions
     }
 
-    /// The numbers of agents.
     pub(crate) fn numbers(&self) -> Numbers {
         self.lock().numbers.clone()
     }
@@ -204,7 +201,6 @@ impl Sessions {
         }
     }
 
-    /// Returns true if this session drops the last line feed.
     pub(crate) fn does_drop_last_line_feed(&self, id: &SessionId) -> bool {
         let table = self.lock();
         let session = table.sessions.get(id);

@@ -34,7 +34,6 @@ impl Question {
         is_shown.then_some(Self { call, change })
     }
 
-    /// Returns true if a subagent asks.
     pub(crate) fn is_of_subagent(&self) -> bool {
         self.call.subagent.is_some()
     }
@@ -67,7 +66,6 @@ impl Question {
         }
     }
 
-    /// Returns the answer that this outcome gives.
     pub(crate) fn answer(&self, agent: Dialect, outcome: &Outcome) -> Answer {
         let Outcome::Accepted { content, .. } = outcome else {
             return Answer::Rejected;
@@ -89,7 +87,6 @@ impl Question {
     }
 }
 
-/// The answer to a question.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// The agent makes its own change.
@@ -102,7 +99,6 @@ pub(crate) enum Answer {
     Rejected,
 }
 
-/// The files of the disk.
 struct Disk;
 
 impl Files for Disk {

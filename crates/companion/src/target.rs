@@ -24,7 +24,6 @@ use crate::stand_in::StandIn;
 /// [`CHECK_TIMEOUT`](crate::disk::CHECK_TIMEOUT), so that the agent gets the reason.
 const HELD_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// The target of a proposal.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) path: PathBuf,

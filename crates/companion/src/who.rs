@@ -63,7 +63,6 @@ struct State {
     known: Option<(u64, Known)>,
 }
 
-/// The one who asks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Asker {
     /// Its process, as the system tells or as it says.
@@ -110,7 +109,6 @@ impl Asker {
         Self::new(Some(pid), None, Vec::new())
     }
 
-    /// This process.
     pub(crate) fn this_process(environment: &Environment) -> Self {
         let own = process::own_shown();
         Self {
@@ -308,7 +306,6 @@ fn process(pid: u32) -> Option<AgentProcess> {
     Some(AgentProcess { pid, started_at })
 }
 
-/// What is noted of a process of an agent.
 fn noted(agent: Dialect, process: AgentProcess) -> NotedAgent {
     let kin = kin(process.pid);
     NotedAgent {
@@ -401,7 +398,6 @@ impl Who {
         self.learn(agent, above[..end].to_vec(), process::now());
     }
 
-    /// These are an agent's processes.
     fn learn(&self, agent: Dialect, processes: Vec<AgentProcess>, since: u64) {
         let views = self.known().views;
         let is_above = |view: &Lineage| processes.iter().any(|it| view.has(*it));
@@ -425,7 +421,6 @@ impl Who {
         }
     }
 
-    /// A view is attached.
     pub(crate) fn seat(&self, view: Asker) -> SeatedView {
         let mut state = self.lock();
         state.last_view += 1;
@@ -508,7 +503,6 @@ fn with_views(agents: Vec<Agent>, is_lost: bool, views: Vec<Asker>) -> Known {
 }
 
 impl State {
-    /// Adds an agent, and returns true if it was not known.
     fn add(&mut self, agent: Agent) -> bool {
         let is_known = self.agents.iter().any(|it| it.process == agent.process);
         if is_known || (self.agents.len() >= MAX_AGENTS && !self.make_room()) {

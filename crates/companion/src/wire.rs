@@ -134,7 +134,6 @@ impl Wire {
         }
     }
 
-    /// Calls `watcher` when the connection is over.
     pub(crate) fn on_end(&self, watcher: impl FnOnce() + Send + 'static) {
         let mut state = lock(&self.state);
         if state.end.is_none() {

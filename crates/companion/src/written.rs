@@ -44,7 +44,6 @@ const MAX_FOLLOWED: usize = 256;
 /// An accepted text that the agent is to write.
 #[derive(Clone)]
 pub(crate) struct Accepted {
-    /// The diff that was decided.
     pub(crate) id: DiffId,
     pub(crate) session: SessionId,
     pub(crate) proposer: Proposer,
@@ -67,7 +66,6 @@ pub(crate) struct Accepted {
     pub(crate) shown_beside: Option<String>,
     /// What came of it, once the agent's hook has told: the file may be another one a moment later.
     pub(crate) told: Arc<OnceLock<Found>>,
-    /// True if the file is to be deleted.
     pub(crate) deletes: bool,
     /// True if the person is told if it is not written. What an agent whose hook asks writes, and when, is its own matter: that
     /// goes into the log only.
@@ -95,7 +93,6 @@ pub(crate) struct Over {
     pub(crate) both: Fingerprints,
 }
 
-/// What came of an acceptance.
 #[derive(Debug)]
 pub(crate) enum CameOf {
     /// It is known, and nobody needs to be told.
@@ -378,7 +375,6 @@ impl Fingerprints {
         }
     }
 
-    /// Those, and these.
     fn or(&self, others: &Self) -> Self {
         let (these, others) = (self.clone(), others.clone());
         let compute = move || [these.compute(), others.compute()].concat();
@@ -408,7 +404,6 @@ impl Fingerprints {
         self.contains(&fingerprint::hash(text))
     }
 
-    /// Returns true if this is one of them.
     pub(crate) fn contains(&self, hash: &str) -> bool {
         self.compute().iter().any(|it| it == hash)
     }

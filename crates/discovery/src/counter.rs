@@ -48,7 +48,6 @@ type Shared = Arc<Mutex<Known>>;
 /// What a process knows of the numbers, whatever becomes of the file.
 #[derive(Debug, Default)]
 struct Known {
-    /// The highest one that was given.
     highest: u64,
     /// True if they began with 1 here, because no file was there.
     began_here: bool,

@@ -197,7 +197,6 @@ impl DiscoveryFiles {
         written
     }
 
-    /// The editors whose processes live.
     fn living_editors(&self) -> HashSet<u32> {
         let pids = self.seats.iter().map(|seat| seat.editor_pid);
         pids.filter(|pid| process::is_alive(*pid)).collect()

@@ -279,7 +279,6 @@ pub fn survey_in(
 /// The key that files of one companion have in common.
 type Key = (u16, Owner);
 
-/// The files of each companion.
 type Files = BTreeMap<Key, Vec<FoundFile>>;
 
 /// Others' companions may spell their workspace differently in each of their files: on one port, one process or one

@@ -51,7 +51,6 @@ pub fn of_hub(hub: &str, program: &str) -> Option<Mismatch> {
     Some(Mismatch { what, advice })
 }
 
-/// The first numbers of a version.
 fn numbers<const COUNT: usize>(version: &str) -> Option<[u32; COUNT]> {
     let release = version.trim_start_matches('v').split(['-', '+']).next()?;
     let mut parts = release.split('.');

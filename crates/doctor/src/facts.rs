@@ -182,7 +182,6 @@ impl Facts {
             || outcomes.any(|dialled| dialled.outcome != Outcome::Unreachable)
     }
 
-    /// The companion on a port, if it lives.
     pub fn at(&self, port: u16) -> Option<&Companion> {
         let mut companions = self.survey.companions.iter();
         companions.find(|companion| companion.port == port && companion.is_alive())

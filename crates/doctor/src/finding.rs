@@ -4,7 +4,6 @@
 
 use serde::Serialize;
 
-/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -148,7 +147,6 @@ pub struct Finding {
     pub level: Level,
     /// The finding, as a sentence without its period.
     pub what: String,
-    /// Why that matters.
     pub why: String,
     /// The fix: a command to paste, or one to type into the agent if it starts with `/`.
     pub fix: Option<String>,

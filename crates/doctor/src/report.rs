@@ -231,7 +231,6 @@ fn claude_settings(facts: &Facts) -> &'static str {
     }
 }
 
-/// The place of the discovery files.
 fn folders(facts: &Facts) -> String {
     let home = match facts.agent().protocol() {
         Protocol::Claude => Base::ClaudeHome,
@@ -249,7 +248,6 @@ fn folders(facts: &Facts) -> String {
     format!("lock files in {}", home.join("ide").display())
 }
 
-/// The place of Pillion's hooks.
 fn hooks(facts: &Facts) -> String {
     let hooks = &facts.setup.hooks;
     match hooks.ours.is_empty() {
@@ -258,7 +256,6 @@ fn hooks(facts: &Facts) -> String {
     }
 }
 
-/// The source of its context.
 fn context(facts: &Facts) -> String {
     let asked = facts.asked.as_ref().filter(|_| is_asked(facts));
     match asked {

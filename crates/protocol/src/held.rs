@@ -315,7 +315,6 @@ impl CellEdit {
         self.input.get(CELL_TYPE)?.as_str()
     }
 
-    /// The words for what changes of a cell.
     fn changes(&self, cell: &Value) -> String {
         let before = cell.get(CELL_TYPE).and_then(Value::as_str);
         match self.new_type().filter(|new| before != Some(*new)) {
@@ -339,7 +338,6 @@ impl CellEdit {
     }
 }
 
-/// The place of the cell of this name.
 fn place(cells: &[Value], name: &str) -> Option<usize> {
     let has_id = |cell: &Value| cell.get("id").and_then(Value::as_str) == Some(name);
     cells.iter().position(has_id).or_else(|| {

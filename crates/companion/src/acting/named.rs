@@ -12,7 +12,6 @@ use pillion_view::changes::{Named, NamedAct, NotDone, Report};
 use super::outcome::{Outcome, reported};
 use super::{ActError, Acted, How, OfTurn, of_turn, read_name, staging, untold};
 
-/// Does it.
 pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
     let act = match named.act {
         NamedAct::Keep => Act::Keep,

@@ -15,7 +15,6 @@ const MAX_LINES: usize = 100;
 /// So many names are told of several that failed for the same reason.
 const MAX_NAMES: usize = 5;
 
-/// What was done, and what was not.
 pub(super) fn reported(report: Report) -> Acted {
     Acted::of(ActDone {
         done: report.failed.is_empty() && report.changed.is_empty(),

@@ -20,10 +20,8 @@ pub(crate) enum Before {
     Leave,
 }
 
-/// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Does {
-    /// It runs a shell command.
     RunCommand,
     /// It changes a file of which this is known.
     Change(Coverage),

@@ -67,7 +67,6 @@ impl Calls {
         tool.filter(|_| tools.all(|it| it == tool))
     }
 
-    /// Returns true if one runs that may write this file.
     pub(super) fn may_write(&self, file: &Path) -> bool {
         let may = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path == file);
         self.running.iter().any(|call| may(&call.path))

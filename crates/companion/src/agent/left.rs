@@ -98,7 +98,6 @@ impl Agents {
         has_some
     }
 
-    /// The agents that are this process.
     pub(crate) fn of_process(&self, process: AgentProcess) -> Vec<SessionId> {
         let agents = self.agents.iter();
         let its = agents.filter(|(_, agent)| agent.process == Some(process));

@@ -28,7 +28,6 @@ const MAX_DISTANCE: Duration = Duration::from_secs(10);
 const MIN_CLOCK: Duration = Duration::from_secs(5);
 const CLOCK_COSTS: u32 = 100;
 
-/// A look that is to be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Look {
     /// At the folders.
@@ -37,7 +36,6 @@ pub(crate) enum Look {
     AtEnd(SessionId),
 }
 
-/// What is known of the looks.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
     /// The number of looks that go on.
@@ -58,12 +56,10 @@ pub(super) enum Found {
     /// Not yet in any.
     #[default]
     Unknown,
-    /// By looking.
     ByLooks {
         /// True if something has changed in its turn.
         has_changed: bool,
     },
-    /// By what its hooks tell.
     ByHooks,
 }
 
@@ -72,7 +68,6 @@ pub(super) enum Found {
 pub(crate) enum Record {
     /// It is one of these.
     Attend,
-    /// It begins a turn.
     Begins,
     /// It does something.
     Heard,
@@ -82,7 +77,6 @@ pub(crate) enum Record {
 }
 
 impl Agents {
-    /// Those of this kind that are looked for.
     pub(crate) fn looked_for_of(&self, kind: Dialect) -> Vec<SessionId> {
         let agents = self.agents.iter();
         let of_kind = agents.filter(|(_, it)| it.is_looked_for() && it.kind == kind);
@@ -178,7 +172,6 @@ impl Agents {
 }
 
 impl Agent {
-    /// Returns true if what it changes is looked for.
     pub(crate) fn is_looked_for(&self) -> bool {
         matches!(self.found, Found::ByLooks { .. })
     }

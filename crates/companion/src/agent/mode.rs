@@ -139,7 +139,6 @@ impl Mode {
         true
     }
 
-    /// The person chooses this.
     pub(super) fn choose(&mut self, choice: ReviewChoice) {
         match choice {
             ReviewChoice::Always => self.chosen = Some(ReviewMode::Always),

@@ -31,7 +31,6 @@ pub(crate) struct Notes {
     sent: Vec<String>,
 }
 
-/// Where a remark is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     Waits,

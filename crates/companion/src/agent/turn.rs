@@ -46,7 +46,6 @@ impl Turn {
         }
     }
 
-    /// A turn begins.
     pub(crate) fn begins(&mut self, now: Instant) {
         self.works(false, now);
     }

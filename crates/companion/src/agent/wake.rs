@@ -25,7 +25,6 @@ pub(crate) struct Waker {
 /// What processes have got, by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Handed {
-    /// The number of the last one.
     last: u64,
     open: HashMap<u64, HandedNotes>,
 }

@@ -183,7 +183,6 @@ fn answer(companions: &impl Companions, mut stream: Stream) -> io::Result<()> {
     stream.write_all(&question.answer(context.as_deref()))
 }
 
-/// Returns the context that the companion of this folder shows.
 fn context(companions: &impl Companions, folder: &Path) -> Option<Arc<IdeContext>> {
     of_deepest(companions.ask(folder)).or_else(|| {
         let real = real_path(folder);

@@ -80,7 +80,6 @@ impl<C> Diffs<C> {
         actions
     }
 
-    /// The place of a proposal of this number in its set.
     pub(super) fn set_place(&mut self, id: DiffId, proposal: &Proposal) -> Option<SetPlace> {
         let (place, of) = proposal.set?;
         let known = self.sets.entry(proposal.session.clone());
@@ -107,7 +106,6 @@ impl<C> Diffs<C> {
         Some(format!("{own:?} and {other:?} are the same file"))
     }
 
-    /// The target of a proposal was checked.
     pub(crate) fn checked(
         &mut self,
         key: ProposalKey,

@@ -73,7 +73,6 @@ pub(crate) fn own_handle(commands: Commands, port: u16, way: ViewWay, asker: Ask
 
 struct Server(Arc<Own>);
 
-/// The companion.
 struct Own {
     commands: Commands,
     port: u16,

@@ -11,7 +11,6 @@ use hyper::body::{Bytes, Frame};
 
 pub(super) type Response = http::Response<UnsyncBoxBody<Bytes, Infallible>>;
 
-/// A response with a body of this type.
 pub(super) fn whole(
     status: StatusCode,
     content_type: &'static str,

@@ -57,7 +57,6 @@ impl Begun {
         }
     }
 
-    /// A message is complete.
     pub(super) fn complete(&self) {
         lock(&self.state).forget(usize::MAX);
     }

@@ -12,7 +12,6 @@ use pillion_text::{count_lines, fingerprint};
 use pillion_view::decision::{FILE_CHANGED, TAKEN_FOR_REJECTION};
 use pillion_view::{Against, Unseen};
 
-/// One doubt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Doubt {
     /// The file is another one than the proposal was compared with, which this agent may refuse to write.
@@ -58,10 +57,8 @@ pub(crate) struct Weighed<'a> {
     pub(crate) path: &'a Path,
     /// The program that runs or obeys the file.
     pub(crate) runner: Option<Runner>,
-    /// True if it is to be deleted.
     pub(crate) deletes: bool,
     pub(crate) roots: &'a [PathBuf],
-    /// True if the file has other names.
     pub(crate) has_other_names: bool,
     pub(crate) proposed: &'a str,
     pub(crate) accepted: &'a str,

@@ -18,7 +18,6 @@ pub(super) struct ViewId(pub(super) u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct WorkspaceId(u64);
 
-/// All of them.
 #[derive(Debug, Default)]
 pub(super) struct Workspaces {
     workspaces: BTreeMap<WorkspaceId, Workspace>,
@@ -228,7 +227,6 @@ impl Workspaces {
     }
 }
 
-/// A workspace with its number.
 type Numbered<'a> = (&'a WorkspaceId, &'a Workspace);
 
 impl Workspace {

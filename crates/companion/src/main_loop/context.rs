@@ -74,12 +74,10 @@ impl MainLoop {
         self.focusing.push(sent);
     }
 
-    /// The number of contexts that agents were sent.
     pub(crate) fn contexts_sent(&self) -> watch::Receiver<u64> {
         self.contexts_sent.subscribe()
     }
 
-    /// What agents are shown.
     pub(crate) fn shown_context(&self) -> ShownContext {
         ShownContext {
             number: *self.contexts_sent.borrow(),

@@ -58,7 +58,6 @@ impl MainLoop {
         self.discovery.tell_files(published);
     }
 
-    /// A front end tells something.
     pub(super) fn told(&mut self, view: ViewId, tell: Tell, now: Instant) {
         match tell {
             Tell::Context { files, is_trusted } => {

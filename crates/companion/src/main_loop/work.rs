@@ -21,7 +21,6 @@ use crate::subagents;
 use crate::who::Asker;
 
 impl MainLoop {
-    /// The agent of a session, if that is open.
     pub(super) fn agent(&mut self, session: &SessionId) -> Option<&mut Agent> {
         match self.sessions.agent(session) {
             Some(kind) => Some(self.agents.connected(session, kind)),
@@ -225,7 +224,6 @@ impl MainLoop {
         }
     }
 
-    /// The folders were looked at.
     pub(super) fn glanced(&mut self, glance: &Glance, now: Instant) {
         let numbers = glance.sessions.iter();
         let sessions = numbers.filter_map(|number| self.recording.session(*number));

@@ -26,14 +26,12 @@ pub(super) const INTERNAL_ERROR: i32 = -32603;
 /// MCP's code for a revision that the server does not speak.
 const UNSUPPORTED_REVISION: i32 = -32022;
 
-/// The answer to a request.
 #[derive(Debug)]
 pub(crate) struct Answer {
     id: Option<RequestId>,
     outcome: Result<Success, Error>,
 }
 
-/// The result of a request.
 #[derive(Debug)]
 pub(super) enum Success {
     Value(Value),
@@ -81,7 +79,6 @@ impl Answer {
         }
     }
 
-    /// Writes it to the end of `out`.
     pub(crate) fn write_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
         write_json(out, &self.id);

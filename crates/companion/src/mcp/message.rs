@@ -13,7 +13,6 @@ const PARSE_ERROR: i32 = -32700;
 /// JSON-RPC's code for JSON that is not a message.
 const INVALID_REQUEST: i32 = -32600;
 
-/// A message of an agent.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// Wants an answer.

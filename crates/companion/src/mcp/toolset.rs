@@ -28,7 +28,6 @@ pub(super) fn drops_last_line_feed(agent: Dialect, initialize: &Map<String, Valu
         .is_some_and(|(name, version)| agent.drops_last_line_feed(name, version))
 }
 
-/// Returns the answer to `tools/list`.
 pub(super) fn list(tools: Vec<ListedTool>) -> Value {
     let tool = |(name, description, schema): ListedTool| json!({"name": name, "description": description, "inputSchema": schema});
     json!({"tools": tools.into_iter().map(tool).collect::<Vec<Value>>()})

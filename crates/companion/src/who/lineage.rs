@@ -114,7 +114,6 @@ impl Lineage {
         first.is_none_or(|it| it == std::process::id()) || all.any(|it| it == pid)
     }
 
-    /// Returns true if a process is among them.
     pub(super) fn has(&self, process: AgentProcess) -> bool {
         self.members.iter().any(|it| identity(&it.kin) == process)
     }
@@ -222,7 +221,6 @@ pub(super) trait Look {
     fn has_opened(&self, kin: &Kin, terminal: u64) -> bool;
 }
 
-/// Looks at this machine.
 pub(super) struct Machine;
 
 impl Look for Machine {

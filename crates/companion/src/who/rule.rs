@@ -70,7 +70,6 @@ impl Known {
         self.are_all(|agent| top.started_at < agent.since)
     }
 
-    /// Returns true if no agent has been in this session.
     fn is_without_agents(&self, session: u32) -> bool {
         self.are_all(|agent| agent.session.is_some_and(|it| it != session))
     }
@@ -98,7 +97,6 @@ impl Known {
         top.uid.is_some_and(|uid| uid != process::own_uid()) && self.are_all(is_other)
     }
 
-    /// Returns true if this holds of all agents.
     fn are_all(&self, holds: impl Fn(&Agent) -> bool) -> bool {
         !self.is_lost && self.agents.iter().all(holds)
     }

@@ -85,7 +85,6 @@ impl Folder {
         })
     }
 
-    /// Nothing is known.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn lock_holder(&self, _: &str) -> Option<u32> {
         None

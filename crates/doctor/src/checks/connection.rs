@@ -142,7 +142,6 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
     stay_inside(facts, dial.port, finding)
 }
 
-/// The source of the port.
 fn source(facts: &Facts, dial: &Dial) -> String {
     match &dial.source {
         Source::File(path) => path.display().to_string(),

@@ -7,7 +7,6 @@ use pillion_discovery::Environment;
 /// The outcome of its question for a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// The socket at which it asks.
     pub socket: PathBuf,
     pub answer: Answer,
 }

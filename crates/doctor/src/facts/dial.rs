@@ -34,7 +34,6 @@ impl Network {
         }
     }
 
-    /// Returns true if the host has an address.
     fn has(self, host: Host) -> bool {
         host == Host::Loopback || self.resolves
     }

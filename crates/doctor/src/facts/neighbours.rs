@@ -15,7 +15,6 @@ use pillion_system::{lineage, process, time_limit};
 pub struct Elsewhere {
     /// The directory in place of the one where this agent finds its files.
     pub value: PathBuf,
-    /// The companions there.
     pub companions: Vec<Companion>,
 }
 
