@@ -85,11 +85,7 @@ impl Socket {
             let Some(lock) = folder.lock(&lock_name)? else {
                 return Ok(None);
             };
-            let address = Address {
-                directory: directory.to_owned(),
-                name: format!("{}{SUFFIX}", hub()),
-            };
-            let mut socket = Self::listen(folder, address)?;
+            let mut socket = Self::listen(folder, Address::of_hub(directory))?;
             socket.lock = Some((lock, lock_name));
             socket.shared = socket.folder.socket_id(&socket.address.name);
             Ok(Some(socket))
@@ -105,11 +101,8 @@ impl Socket {
         let number = LAST.fetch_add(1, Ordering::Relaxed);
         let name = format!("{OWN}{}-{number}{}{SUFFIX}", process::id(), part());
         state_dir::first_usable(environment, |directory| {
-            let address = Address {
-                directory: directory.to_owned(),
-                name: name.clone(),
-            };
-            Self::listen(state_dir::create(directory)?, address)
+            let folder = state_dir::create(directory)?;
+            Self::listen(folder, Address::new(directory, name.clone()))
         })
     }
 
@@ -122,10 +115,7 @@ impl Socket {
     pub fn for_agents(environment: &Environment, port: u16) -> Result<Self, FileError> {
         let name = format!("{AGENTS}{}-{port}{}{SUFFIX}", process::id(), part());
         state_dir::first_usable(environment, |directory| {
-            let address = Address {
-                directory: directory.to_owned(),
-                name: name.clone(),
-            };
+            let address = Address::new(directory, name.clone());
             let path = address.path();
             if path.as_os_str().len() > MAX_PATH || path.to_str().is_none() {
                 let text = format!("its path has more than {MAX_PATH} bytes, or is not Unicode");
@@ -248,19 +238,23 @@ impl Drop for Socket {
 }
 
 impl Address {
+    fn new(directory: impl Into<PathBuf>, name: String) -> Self {
+        let directory = directory.into();
+        Self { directory, name }
+    }
+
+    #[cfg(unix)]
+    fn of_hub(directory: impl Into<PathBuf>) -> Self {
+        Self::new(directory, hub_socket())
+    }
+
     /// The sockets at which Codex CLI asks for an editor's context: below its own directory, then below the temporary directory.
     #[cfg(unix)]
     pub fn of_codex(home: &std::path::Path, tmpdir: &std::path::Path) -> [Self; 2] {
         let uid = rustix::process::geteuid().as_raw();
         [
-            Self {
-                directory: home.join(CODEX_FOLDER),
-                name: CODEX.to_owned(),
-            },
-            Self {
-                directory: tmpdir.join(CODEX_TMP_FOLDER),
-                name: format!("ipc-{uid}.sock"),
-            },
+            Self::new(home.join(CODEX_FOLDER), CODEX.to_owned()),
+            Self::new(tmpdir.join(CODEX_TMP_FOLDER), format!("ipc-{uid}.sock")),
         ]
     }
 
@@ -307,7 +301,7 @@ impl Address {
     /// The process that is to listen there, if that is known: the socket's name says it, or the lock of whoever is the hub.
     fn listener(&self, folder: &Folder) -> Option<u32> {
         #[cfg(unix)]
-        if self.name == format!("{}{SUFFIX}", hub()) {
+        if self.name == hub_socket() {
             return folder.lock_holder(&format!("{}.lock", hub()));
         }
         let _ = folder;
@@ -318,11 +312,7 @@ impl Address {
 /// Connects to the hub; none if there is none.
 #[cfg(unix)]
 pub fn connect_to_hub(environment: &Environment) -> Option<Stream> {
-    let directories = environment.state_dirs().into_iter();
-    let mut addresses = directories.map(|directory| Address {
-        directory,
-        name: format!("{}{SUFFIX}", hub()),
-    });
+    let mut addresses = environment.state_dirs().into_iter().map(Address::of_hub);
     addresses.find_map(|address| address.connect().ok())
 }
 
@@ -337,12 +327,9 @@ pub(crate) fn addresses(environment: &Environment) -> Vec<Address> {
         let names = folder.names().unwrap_or_default().into_iter();
         let names = names.filter(|name| {
             let is_own = name.starts_with(OWN) && process_of(name).is_some();
-            (is_own && name.ends_with(&ends_here)) || *name == format!("{}{SUFFIX}", hub())
+            (is_own && name.ends_with(&ends_here)) || *name == hub_socket()
         });
-        addresses.extend(names.map(|name| Address {
-            directory: directory.clone(),
-            name,
-        }));
+        addresses.extend(names.map(|name| Address::new(&directory, name)));
     }
     addresses
 }
@@ -351,6 +338,10 @@ pub(crate) fn addresses(environment: &Environment) -> Vec<Address> {
 pub(crate) fn owner_here(name: &str) -> Option<u32> {
     let ends_here = format!("{}{SUFFIX}", part());
     process_of(name).filter(|_| name.ends_with(&ends_here))
+}
+
+fn hub_socket() -> String {
+    format!("{}{SUFFIX}", hub())
 }
 
 fn process_of(name: &str) -> Option<u32> {

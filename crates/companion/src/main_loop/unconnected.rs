@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use pillion_discovery::depth_in;
 use pillion_protocol::{Dialect, Proposer};
-use pillion_system::{process, spawn};
+use pillion_system::process;
 
 use super::MainLoop;
-use crate::event::Events;
 use crate::tasks;
 
 /// An agent's process.
@@ -43,7 +42,7 @@ impl MainLoop {
 
     fn found_running(&mut self, found: Vec<Running>) {
         for new in found.iter().filter(|it| !self.running.contains(it)) {
-            look_again_at_end(new.pid, self.events.clone());
+            self.at_end(new.pid, |it, _| it.look_for_running());
         }
         if self.running != found {
             self.running = found;
@@ -88,17 +87,6 @@ impl MainLoop {
         self.running.iter().filter(is_away).map(|Running { agent, pid }| {
             format!("{agent} (process {pid}) runs in this folder and is not connected: type /ide in it")
         })
-    }
-}
-
-fn look_again_at_end(pid: u32, events: Events) {
-    let wait = move || {
-        if process::wait_for_end(pid) {
-            MainLoop::send(&events, "an agent's end", |it, _| it.look_for_running());
-        }
-    };
-    if let Err(error) = spawn("agent", wait) {
-        tracing::warn!(%error, "nobody notices if an agent ends");
     }
 }
 

@@ -196,12 +196,16 @@ impl MainLoop {
 
     /// An agent that is killed says nothing.
     fn await_end(&self, session: &SessionId, agent: u32) {
-        let (session, events) = (session.clone(), self.events.clone());
+        let session = session.clone();
+        self.at_end(agent, move |it, now| it.hooked_agent_ended(&session, now));
+    }
+
+    /// Does this when a process has ended.
+    pub(super) fn at_end(&self, pid: u32, then: impl FnOnce(&mut Self, Instant) + Send + 'static) {
+        let events = self.events.clone();
         let wait = move || {
-            if process::wait_for_end(agent) {
-                Self::send(&events, "a hooked agent's end", move |it, now| {
-                    it.hooked_agent_ended(&session, now);
-                });
+            if process::wait_for_end(pid) {
+                Self::send(&events, "an agent's end", then);
             }
         };
         if let Err(error) = spawn("agent", wait) {
