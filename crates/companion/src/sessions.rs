@@ -147,35 +147,30 @@ impl Sessions {
 
     /// Notes the connection of the first request, or of an event stream. Returns the agent whose processes hold it.
     pub(crate) fn note_wire(&self, id: &SessionId, wire: &Arc<Wire>) -> Option<Dialect> {
-        let mut table = self.lock();
-        let session = table.sessions.get_mut(id)?;
-        session.wire = Some(Arc::clone(wire));
-        (!session.plays_the_person).then_some(session.agent)
+        self.of(id, |it| {
+            it.wire = Some(Arc::clone(wire));
+            (!it.plays_the_person).then_some(it.agent)
+        })?
     }
 
     /// Returns true if no connection of a session was noted yet.
     pub(crate) fn is_without_wire(&self, id: &SessionId) -> bool {
-        let table = self.lock();
-        table.sessions.get(id).is_some_and(|it| it.wire.is_none())
+        self.of(id, |it| it.wire.is_none()).unwrap_or_default()
     }
 
     /// Notes which process the agent says that it is.
     pub(crate) fn note_process(&self, id: &SessionId, pid: u32) {
-        if let Some(session) = self.lock().sessions.get_mut(id) {
-            session.process = Some(pid);
-        }
+        self.of(id, |it| it.process = Some(pid));
     }
 
     /// Notes that what the agent's process starts is the person's.
     pub(crate) fn plays_the_person(&self, id: &SessionId) {
-        if let Some(session) = self.lock().sessions.get_mut(id) {
-            session.plays_the_person = true;
-        }
+        self.of(id, |it| it.plays_the_person = true);
     }
 
     /// The connection of a session that was noted last.
     pub(crate) fn wire(&self, id: &SessionId) -> Option<Arc<Wire>> {
-        self.lock().sessions.get(id)?.wire.clone()
+        self.of(id, |it| it.wire.clone())?
     }
 
     /// The session of an agent that says that it is one of these processes, the nearest first.
@@ -191,20 +186,17 @@ impl Sessions {
 
     /// The process of a session, as its agent says.
     pub(crate) fn process(&self, id: &SessionId) -> Option<u32> {
-        self.lock().sessions.get(id)?.process
+        self.of(id, |it| it.process)?
     }
 
     /// Notes that the release writes an accepted text without its last line feed.
     pub(crate) fn drops_last_line_feed(&self, id: &SessionId) {
-        if let Some(session) = self.lock().sessions.get_mut(id) {
-            session.drops_last_line_feed = true;
-        }
+        self.of(id, |it| it.drops_last_line_feed = true);
     }
 
     pub(crate) fn does_drop_last_line_feed(&self, id: &SessionId) -> bool {
-        let table = self.lock();
-        let session = table.sessions.get(id);
-        session.is_some_and(|session| session.drops_last_line_feed)
+        self.of(id, |it| it.drops_last_line_feed)
+            .unwrap_or_default()
     }
 
     /// The id of the session of this name, if it is open and this agent's.
@@ -216,44 +208,39 @@ impl Sessions {
 
     /// A request of the session arrived.
     pub(crate) fn note_activity(&self, id: &SessionId, now: Instant) {
-        if let Some(session) = self.lock().sessions.get_mut(id) {
-            session.last_active = now;
-            session.outbox.note_activity();
-        }
+        self.of(id, |it| {
+            it.last_active = now;
+            it.outbox.note_activity();
+        });
     }
 
     /// An event stream of the session opened; nothing if the session is gone.
     pub(crate) fn stream_opened(&self, id: &SessionId) -> Option<Arc<Outbox>> {
-        let mut table = self.lock();
-        let session = table.sessions.get_mut(id)?;
-        session.streams += 1;
-        Some(Arc::clone(&session.outbox))
+        self.of(id, |it| {
+            it.streams += 1;
+            Arc::clone(&it.outbox)
+        })
     }
 
     pub(crate) fn stream_closed(&self, id: &SessionId, now: Instant) {
-        if let Some(session) = self.lock().sessions.get_mut(id) {
-            session.streams = session.streams.saturating_sub(1);
-            session.last_active = now;
-        }
+        self.of(id, |it| {
+            it.streams = it.streams.saturating_sub(1);
+            it.last_active = now;
+        });
     }
 
     /// The agent ends its session: its streams end, and no request finds it. The loop forgets it.
     pub(crate) fn end(&self, id: &SessionId) {
-        if let Some(session) = self.lock().sessions.get_mut(id) {
-            session.is_ended = true;
-            session.outbox.close();
-        }
+        self.of(id, |it| {
+            it.is_ended = true;
+            it.outbox.close();
+        });
     }
 
     /// Forgets a session; whether there was one.
     pub(crate) fn forget(&self, id: &SessionId) -> bool {
-        let mut table = self.lock();
-        let session = table.sessions.remove(id);
-        drop(table);
-        if let Some(session) = &session {
-            session.outbox.close();
-        }
-        session.is_some()
+        let session = self.lock().sessions.remove(id);
+        session.map(|it| it.outbox.close()).is_some()
     }
 
     /// All that there are, also those that ended.
@@ -262,17 +249,16 @@ impl Sessions {
     }
 
     pub(crate) fn agent(&self, id: &SessionId) -> Option<Dialect> {
-        self.lock().sessions.get(id).map(|session| session.agent)
+        self.of(id, |it| it.agent)
     }
 
     /// Returns a session's number, which no other one gets.
     pub(crate) fn number(&self, id: &SessionId) -> Option<u64> {
-        Some(self.lock().sessions.get(id)?.number)
+        self.of(id, |it| it.number)
     }
 
     pub(crate) fn outbox(&self, id: &SessionId) -> Option<Arc<Outbox>> {
-        let table = self.lock();
-        Some(Arc::clone(&table.sessions.get(id)?.outbox))
+        self.of(id, |it| Arc::clone(&it.outbox))
     }
 
     pub(crate) fn outboxes(&self) -> Vec<Arc<Outbox>> {
@@ -338,6 +324,11 @@ impl Sessions {
         let table = self.lock();
         let expired = table.away().filter(|(_, gone_at)| *gone_at <= now);
         expired.map(|(id, _)| Arc::clone(id)).collect()
+    }
+
+    /// Does this with a session, if there is one.
+    fn of<T>(&self, id: &SessionId, act: impl FnOnce(&mut Session) -> T) -> Option<T> {
+        self.lock().sessions.get_mut(id).map(act)
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

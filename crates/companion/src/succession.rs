@@ -110,8 +110,7 @@ pub(crate) async fn inheritance(
             unused.withdraw();
         }
     };
-    let thread = thread::Builder::new().name("succession".to_owned());
-    thread.spawn(check).ok()?;
+    spawn("succession", check).ok()?;
     timeout(RECORD_TIMEOUT, finding).await.ok()?.ok()?
 }
 

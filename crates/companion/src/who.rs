@@ -322,11 +322,20 @@ fn note(store: &Store, agent: &NotedAgent) {
     }
 }
 
-/// The processes above it, unless it has ended.
-fn above(process: AgentProcess) -> Option<Vec<AgentProcess>> {
+/// The same as it is known here from `since` on. What is above it is looked at.
+fn known_agent(noted: &NotedAgent, since: u64, is_everybodys: bool) -> Agent {
+    let process = noted.process;
     let found = lineage(process.pid);
     let mut all = found.iter().map(identity);
-    (all.next() == Some(process)).then(|| all.collect())
+    Agent {
+        agent: Dialect::from_name(&noted.agent),
+        process,
+        login: noted.login,
+        session: noted.session,
+        since,
+        is_everybodys,
+        above: (all.next() == Some(process)).then(|| all.collect()),
+    }
 }
 
 fn lives(process: AgentProcess) -> bool {
@@ -360,22 +369,8 @@ impl Who {
             let is_lost = store.has_lost_agents();
             let mut state = self.lock();
             state.is_lost |= is_lost;
-            for NotedAgent {
-                agent,
-                process,
-                login,
-                session,
-            } in noted
-            {
-                state.add(Agent {
-                    agent: Dialect::from_name(&agent),
-                    process,
-                    login,
-                    session,
-                    since: process.started_at,
-                    is_everybodys: false,
-                    above: above(process),
-                });
+            for noted in noted {
+                state.add(known_agent(&noted, noted.process.started_at, false));
             }
         }
     }
@@ -406,15 +401,8 @@ impl Who {
         let is_noted = !is_everybodys && !self.lock().views.is_empty();
         for process in processes {
             let noted = noted(agent, process);
-            let is_new = self.lock().add(Agent {
-                agent: Some(agent),
-                process,
-                login: noted.login,
-                session: noted.session,
-                since,
-                is_everybodys,
-                above: above(process),
-            });
+            let known = known_agent(&noted, since, is_everybodys);
+            let is_new = self.lock().add(known);
             if let (true, true, Some(store)) = (is_new, is_noted, &self.store) {
                 note(store, &noted);
             }

@@ -2,8 +2,7 @@
 //! stands on the disk a moment later is compared with what the person accepted, and if it is not that,
 //! the person hears of it and the accepted text is kept. Without I/O: time and what was seen come in.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -41,8 +40,9 @@ const MAX_LATE: Duration = Duration::from_secs(60 * 60);
 /// The most acceptances that are followed at once. Of more, the oldest are not followed any more.
 const MAX_FOLLOWED: usize = 256;
 
-/// An accepted text that the agent is to write.
-#[derive(Clone)]
+/// An accepted text that the agent is to write. The text belongs into no log.
+#[derive(Clone, derive_more::Debug)]
+#[debug("Accepted({file_path:?})")]
 pub(crate) struct Accepted {
     pub(crate) id: DiffId,
     pub(crate) session: SessionId,
@@ -450,16 +450,6 @@ impl Accepted {
         let over = self.over.as_ref().map(|it| &it.text);
         over.is_some_and(|it| *it == fingerprint::of(Some(text)))
             || former.is_some_and(|it| it.are_of(text))
-    }
-}
-
-/// Without the text: it belongs into no log.
-impl fmt::Debug for Accepted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = PathBuf::from(&self.file_path);
-        f.debug_struct("Accepted")
-            .field("path", &path)
-            .finish_non_exhaustive()
     }
 }
 

@@ -62,15 +62,7 @@ impl Views {
         let others = others.filter(|it| it.is_open() && set(it) == Some(own));
         others.flat_map(Audience::seated).copied().collect()
     }
-}
 
-impl View {
-    fn holds(&self, path: &Path) -> bool {
-        self.options.roots.iter().any(|root| path.starts_with(root))
-    }
-}
-
-impl Views {
     /// Returns true if no other view is left but guests.
     pub(crate) fn is_last(&self, id: ViewId) -> bool {
         let mut hosts = self.hosts();
@@ -104,6 +96,10 @@ impl Views {
 }
 
 impl View {
+    fn holds(&self, path: &Path) -> bool {
+        self.options.roots.iter().any(|root| path.starts_with(root))
+    }
+
     /// Returns true if it is a guest that came for this revision.
     pub(super) fn came_for(&self, key: ProposalKey) -> bool {
         matches!(self.options.shows, Shows::Only { key: only, .. } if only == key)
