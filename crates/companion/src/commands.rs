@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::sync::Arc;
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, unbounded};
 use pillion_discovery::CompanionState;
@@ -17,7 +18,7 @@ use tokio::sync::oneshot;
 #[cfg(unix)]
 use crate::agents::context_sockets;
 use crate::disk::DiskThreads;
-use crate::event::{Event, Events, Task};
+use crate::event::Events;
 use crate::main_loop::MainLoop;
 use crate::on_disk;
 use crate::tasks;
@@ -55,57 +56,43 @@ impl Commands {
 
     /// Asks the companion for what it says of itself.
     pub(crate) fn ask_state(&self) -> Receiver<CompanionState> {
-        let (told, state) = unbounded();
-        self.send(MainLoop::task("state", move |it, _| {
-            let _ = told.send(it.state());
-        }));
-        state
+        self.ask_for("state", |it| Some(it.state()))
     }
 
     /// Has the companion keep these of its roots from agents, which find another companion there.
     #[cfg(unix)]
     pub(crate) fn withhold(&self, roots: Vec<PathBuf>) {
-        self.send(MainLoop::task("withhold", |it, _| it.withhold(roots)));
+        self.send("withhold", |it, _| it.withhold(roots));
     }
 
     /// Asks whether front ends may leave the companion, because nothing there is lost with them.
     #[cfg(unix)]
     pub(crate) fn ask_to_leave(&self) -> Receiver<bool> {
-        let (told, answer) = unbounded();
-        self.send(MainLoop::task("may be left", move |it, _| {
-            let _ = told.send(it.may_be_left());
-        }));
-        answer
+        self.ask_for("may be left", |it| Some(it.may_be_left()))
     }
 
     /// Has front ends leave the companion if they still may: `leave` runs in its loop, so that nothing comes in between. It gets
     /// what the person has chosen for agents.
     #[cfg(unix)]
     pub(crate) fn let_go(&self, leave: impl FnOnce(Vec<ProcessChoice>) + Send + 'static) {
-        self.send(MainLoop::task("leave", move |it, _| {
+        self.send("leave", move |it, _| {
             if it.may_be_left() {
                 leave(it.choices());
             }
-        }));
+        });
     }
 
     /// Has the companion know what the person has chosen for agents elsewhere.
     #[cfg(unix)]
     pub(crate) fn choose(&self, choices: Vec<ProcessChoice>) {
-        self.send(MainLoop::task("choices", |it, _| it.adopt(choices)));
+        self.send("choices", |it, _| it.adopt(choices));
     }
 
     /// Asks the companion for what agents are shown, if it serves this folder, and how deep its root is.
     #[cfg(unix)]
     pub(crate) fn ask_context(&self, folder: &Path) -> Receiver<(usize, Arc<IdeContext>)> {
-        let (told, context) = unbounded();
         let folder = folder.to_owned();
-        self.send(MainLoop::task("context", move |it, _| {
-            if let Some(found) = it.context_of(&folder) {
-                let _ = told.send(found);
-            }
-        }));
-        context
+        self.ask_for("context", move |it| it.context_of(&folder))
     }
 
     /// An agent starts as this process, and will ask there what is open.
@@ -158,14 +145,39 @@ impl ToLoop {
         question: impl FnOnce(&mut MainLoop, oneshot::Sender<T>) + Send + 'static,
     ) -> Result<T, Refused> {
         let (answer, answered) = oneshot::channel();
-        self.send(MainLoop::task(name, move |it, _| question(it, answer)));
+        self.send(name, move |it, _| question(it, answer));
         answered.await.map_err(|_| stopping())
     }
 
+    /// Has the loop tell this.
+    pub(crate) async fn get<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        find: impl FnOnce(&mut MainLoop) -> T + Send + 'static,
+    ) -> Result<T, Refused> {
+        self.ask(name, |it, told| drop(told.send(find(it)))).await
+    }
+
+    /// The same for a thread that waits. What is not found is not told.
+    fn ask_for<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        find: impl FnOnce(&mut MainLoop) -> Option<T> + Send + 'static,
+    ) -> Receiver<T> {
+        let (told, found) = unbounded();
+        self.send(name, move |it, _| {
+            let _ = find(it).map(|it| told.send(it));
+        });
+        found
+    }
+
     /// Has the loop do something.
-    pub(crate) fn send(&self, task: Task) {
-        // One that stops drops it, which is an answer.
-        let _ = self.0.send(Event::Asked(task));
+    pub(crate) fn send(
+        &self,
+        name: &'static str,
+        run: impl FnOnce(&mut MainLoop, Instant) + Send + 'static,
+    ) {
+        MainLoop::send(&self.0, name, run);
     }
 }
 

@@ -16,7 +16,6 @@ use tokio::sync::{mpsc, watch};
 use crate::commands::ToLoop;
 use crate::event::Events;
 use crate::judging::Shelf;
-use crate::main_loop::MainLoop;
 use crate::proposers::Proposed;
 use crate::proposing;
 use crate::stand_in::StandIn;
@@ -38,14 +37,13 @@ pub(crate) fn start(events: Events, change: Option<String>) {
             }
             Err(refused) => refused.to_string(),
         };
-        to_loop.send(MainLoop::task("look's end", |it, _| it.look_ended(problem)));
+        to_loop.send("look's end", |it, _| it.look_ended(problem));
     });
 }
 
 /// Shows these changes until all are decided.
 pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refused> {
-    let shelf = to_loop.ask("shelf", |it, shelf| drop(shelf.send(it.shelf())));
-    let shelf = shelf.await?;
+    let shelf = to_loop.get("shelf", |it| it.shelf()).await?;
     let (store, lists) = (shelf.store.clone(), shelf.lists.clone());
     let deciding = Arc::clone(&shelf.deciding);
     let is_explained = Arc::clone(&shelf.is_explained);

@@ -289,7 +289,7 @@ impl MainLoop {
     }
 
     /// Has the loop do something. One that stops drops it, which is an answer.
-    fn send(
+    pub(crate) fn send(
         events: &Events,
         name: &'static str,
         run: impl FnOnce(&mut Self, Instant) + Send + 'static,

@@ -15,7 +15,6 @@ use tokio::time::timeout;
 
 use crate::commands::ToLoop;
 use crate::diffs::Answer;
-use crate::main_loop::MainLoop;
 use crate::outbox::Delivery;
 use crate::proposers::{News, Proposed};
 use crate::sessions::SessionId;
@@ -239,9 +238,9 @@ impl Set {
         let set = (of > 1).then_some((at as u32 + 1, of as u32));
         let (caller, answer) = oneshot::channel();
         let session = Arc::clone(&self.session);
-        self.to_loop.send(MainLoop::task("propose", move |it, now| {
+        self.to_loop.send("propose", move |it, now| {
             it.propose(&session, file, set, caller, now);
-        }));
+        });
         let mut opened = pin!(answer);
         tokio::select! {
             biased;
@@ -335,10 +334,9 @@ impl Set {
     fn close(&self, at: usize) -> oneshot::Receiver<Result<Answer, String>> {
         let (caller, answer) = oneshot::channel();
         let (session, path) = (Arc::clone(&self.session), self.files[at].0.clone());
-        self.to_loop
-            .send(MainLoop::task("withdraw", move |it, now| {
-                it.withdraw(&session, &path, caller, now);
-            }));
+        self.to_loop.send("withdraw", move |it, now| {
+            it.withdraw(&session, &path, caller, now);
+        });
         answer
     }
 }
@@ -350,10 +348,9 @@ impl Drop for Set {
         // Where something is left, the agent is told of nothing.
         let mut ends = self.ends.iter().flatten();
         let is_told = self.is_passed_on && ends.all(End::is_decided);
-        let gone = MainLoop::task("proposer's end", move |it, now| {
+        self.to_loop.send("proposer's end", move |it, now| {
             it.proposer_gone(&session, lost, is_told, now);
         });
-        self.to_loop.send(gone);
     }
 }
 

@@ -89,9 +89,7 @@ async fn diff(
     get: GetDiff,
     caller: Arc<Caller>,
 ) -> Result<PendingDiff, Refused> {
-    let found = companion.ask("diff", move |it, answer| {
-        drop(answer.send(it.find_pending(get.diff)));
-    });
+    let found = companion.get("diff", move |it| it.find_pending(get.diff));
     let mut found = found.await??;
     companion.look_up(std::slice::from_mut(&mut found)).await;
     let key = found.key;
@@ -99,9 +97,7 @@ async fn diff(
     if let Some(text) = found.standing.clone().filter(|_| get.is_printed)
         && caller.is_person(&companion).await
     {
-        companion.send(MainLoop::task("printed", move |it, _| {
-            it.note_printed(key, &text);
-        }));
+        companion.send("printed", move |it, _| it.note_printed(key, &text));
     }
     Ok(found)
 }
@@ -118,20 +114,12 @@ async fn context(
     get: GetContext,
     _: Arc<Caller>,
 ) -> Result<ShownContext, Refused> {
-    let sent = companion.ask("contexts", |it, sent| drop(sent.send(it.contexts_sent())));
-    let sent = sent
-        .await?
-        .wait_for(|sent| get.known != Some(*sent))
-        .await
-        .is_ok();
-    match sent {
-        true => {
-            companion
-                .ask("context", |it, shown| drop(shown.send(it.shown_context())))
-                .await
-        }
-        false => Err("the companion is stopping".into()),
+    let mut sent = companion.get("contexts", |it| it.contexts_sent()).await?;
+    match sent.wait_for(|sent| get.known != Some(*sent)).await {
+        Ok(_) => {}
+        Err(_) => return Err("the companion is stopping".into()),
     }
+    companion.get("context", |it| it.shown_context()).await
 }
 
 async fn speak(_: Commands, _: Speak, _: Arc<Caller>) -> Result<(), Refused> {
@@ -174,9 +162,9 @@ async fn await_notes(
             return drop(waits);
         };
         caller.at_end(move |is_passed_on| {
-            own.send(MainLoop::task("waiter's end", move |it, _| {
+            own.send("waiter's end", move |it, _| {
                 it.waiter_ended(number, is_passed_on);
-            }));
+            });
         });
         let _ = waits.send(());
     });
@@ -215,11 +203,8 @@ async fn hook(
     caller: Arc<Caller>,
 ) -> Result<Option<AgentOfHook>, Refused> {
     companion.hooked(hook.agent, caller.asker()).await;
-    companion
-        .ask("hook", move |it, answer| {
-            drop(answer.send(it.hook(&hook, caller.asker())));
-        })
-        .await
+    let agent = companion.get("hook", move |it| it.hook(&hook, caller.asker()));
+    agent.await
 }
 
 async fn work(
@@ -235,11 +220,10 @@ async fn work(
         return Ok(None);
     }
     companion.hooked(work.agent, caller.asker()).await;
-    companion
-        .ask("work", move |it, answer| {
-            it.worked(work, caller.asker(), answer)
-        })
-        .await
+    let told = companion.ask("work", move |it, told| {
+        it.worked(work, caller.asker(), told);
+    });
+    told.await
 }
 
 async fn propose(

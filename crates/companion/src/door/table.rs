@@ -84,9 +84,7 @@ impl Table {
     /// The loop answers at once.
     pub(super) fn on<A: Ask>(self, handler: fn(&mut MainLoop, A) -> A::Answer) -> Self {
         self.companion::<A>(move |companion, _, _, ask, reply| {
-            companion.send(MainLoop::task(A::METHOD, move |it, _| {
-                reply.done(handler(it, ask));
-            }));
+            companion.send(A::METHOD, move |it, _| reply.done(handler(it, ask)));
             None
         })
     }
@@ -95,9 +93,9 @@ impl Table {
     pub(super) fn later<A: Ask>(self, handler: fn(&mut MainLoop, A, By, Answering<A>)) -> Self {
         self.companion::<A>(move |companion, caller, at, ask, reply| {
             let view = caller.view;
-            companion.send(MainLoop::task(A::METHOD, move |it, _| {
+            companion.send(A::METHOD, move |it, _| {
                 handler(it, ask, By { view, at }, reply);
-            }));
+            });
             None
         })
     }
