@@ -49,7 +49,7 @@ pub fn start_own(
 
 impl pillion_view::Companion for Companion {
     fn attached(&self) -> Attached {
-        Attached::here(self.port, self.files.clone())
+        Attached::here(self.port(), self.files().to_vec())
     }
 
     fn handle(&self) -> Handle {
@@ -71,13 +71,11 @@ fn unpublished(error: PublishError) -> StartError {
 /// A running companion. Dropping it stops it.
 #[derive(Debug)]
 pub struct Companion {
-    port: u16,
-    files: Vec<PathBuf>,
+    started: Started,
     /// The handle of the first front end, if that is in this process.
     handle: OnceLock<Handle>,
     asker: Asker,
     events: Events,
-    commands: Commands,
     /// The number of front ends that there have been.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     views: AtomicU32,
@@ -120,14 +118,8 @@ impl Companion {
             drop::<Sender<Infallible>>(running);
         });
         match started.recv() {
-            Ok(Ok(Started {
-                port,
-                files,
-                commands,
-            })) => Ok(Self {
-                port,
-                files,
-                commands,
+            Ok(Ok(started)) => Ok(Self {
+                started,
                 handle: OnceLock::new(),
                 asker,
                 events,
@@ -142,12 +134,12 @@ impl Companion {
 
     /// The port of the endpoint.
     pub fn port(&self) -> u16 {
-        self.port
+        self.started.port
     }
 
     /// The discovery files.
     pub fn files(&self) -> &[PathBuf] {
-        &self.files
+        &self.started.files
     }
 
     /// Attaches one more front end. `published` gets the discovery files once agents find the companion by its process,
@@ -181,7 +173,7 @@ impl Companion {
 
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     pub(crate) fn commands(&self) -> &Commands {
-        &self.commands
+        &self.started.commands
     }
 
     /// Stops, whatever front ends there are: those of the hub will have another one. Returns before it has stopped.
@@ -198,8 +190,9 @@ impl Companion {
     /// A handle for the first front end, in this process.
     pub fn handle(&self) -> Handle {
         let handle = || {
-            let (commands, way) = (self.commands.clone(), self.way_of(ViewId::FIRST));
-            door::own_handle(commands, self.port, way, self.asker.clone())
+            let Started { port, commands, .. } = &self.started;
+            let way = self.way_of(ViewId::FIRST);
+            door::own_handle(commands.clone(), *port, way, self.asker.clone())
         };
         self.handle.get_or_init(handle).clone()
     }
@@ -226,6 +219,8 @@ impl Drop for Companion {
     }
 }
 
+/// The state that agents can find it in.
+#[derive(Debug)]
 struct Started {
     port: u16,
     files: Vec<PathBuf>,

@@ -137,12 +137,6 @@ impl DiscoveryFiles {
         self.restore();
     }
 
-    /// Removes the files and returns them: those that are still ours, not one that a successor put
-    /// in their place. Directories stay, for others may use them.
-    pub fn remove(self) -> Vec<PathBuf> {
-        remove(&self.dirs, &self.info)
-    }
-
     /// Makes everything as it should be: puts back what an agent or a cleaner deleted, changed or made readable for others,
     /// tries again what failed before, and takes names that another companion has given up. Returns the files that had to
     /// be written.
@@ -238,9 +232,9 @@ impl DiscoveryFiles {
     }
 }
 
-/// Removes those of the files that are still ours.
-fn remove(dirs: &[AgentDir], info: &DiscoveryInfo) -> Vec<PathBuf> {
-    let mut removed = Vec::new();
+/// Removes those of the files that are still ours, not one that a successor put in their place. Directories stay, for others
+/// may use them.
+fn remove(dirs: &[AgentDir], info: &DiscoveryInfo) {
     for dir in dirs {
         let Ok(Some(folder)) = Folder::open(&dir.base, dir.folder) else {
             continue;
@@ -250,12 +244,11 @@ fn remove(dirs: &[AgentDir], info: &DiscoveryInfo) -> Vec<PathBuf> {
             let is_ours = found
                 .and_then(|content| parse(entry.dialect, &entry.name, &content))
                 .is_some_and(|file| info.wrote(&file, entry.dialect));
-            if is_ours && folder.remove(&entry.name).is_ok() {
-                removed.push(folder.path().join(&entry.name));
+            if is_ours {
+                let _ = folder.remove(&entry.name);
             }
         }
     }
-    removed
 }
 
 impl Drop for DiscoveryFiles {

@@ -215,13 +215,7 @@ impl Note {
     }
 
     fn write(&self, directory: &Path) -> Result<(), FileError> {
-        let content = serde_json::to_vec(self).map_err(|error| {
-            FileError::io(
-                "write",
-                &directory.join(self.name()),
-                std::io::Error::from(error),
-            )
-        })?;
+        let content = serde_json::to_vec(self).expect("strings and numbers only");
         state_dir::write(directory, &self.name(), &content)
     }
 
