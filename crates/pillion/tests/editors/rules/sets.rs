@@ -73,10 +73,6 @@ fn after_a_file_of_a_set_comes_the_next_one_of_it_and_not_of_another(kind: Kind)
 
 #[each_editor]
 fn what_waits_comes_when_the_undecided_one_before_it_is_left(kind: Kind) {
-    if matches!(kind, Kind::Vim(_)) {
-        // There it may still come over it.
-        return;
-    }
     let person = Person::new(kind);
     let name = person.path.file_name().unwrap().to_str().unwrap();
     let program = TestProgram::propose(&person.home, &[(name, "first\n")]);

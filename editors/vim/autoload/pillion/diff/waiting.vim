@@ -29,8 +29,9 @@ def Waiting(): list<dict<any>>
   return next > 0 ? insert(diffs, remove(diffs, next)) : diffs
 enddef
 
+# Nor over a view that stays for the person, although nobody waits for it any more: their `:q` is for that one.
 def CanShow(): bool
-  return empty(pending.Focused()) && view.CanShow()
+  return !has_key(w:, 'pillion_diff') && empty(pending.Focused()) && view.CanShow()
 enddef
 
 def TakeNoticeAway()
