@@ -138,6 +138,14 @@ const actions = {
   hover: ({ page }, { at }) => page.locator(at).hover(),
   drag: ({ page }, { at, to }) => page.locator(at).dragTo(page.locator(to)),
   wheel: ({ page }, { by }) => page.mouse.wheel(0, by),
+  async swipe({ session }, { from, to }) {
+    const touch = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', { type, touchPoints });
+    const [x, y] = [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
+    await touch('touchStart', { x: from[0], y: from[1] });
+    await touch('touchMove', { x, y });
+    await touch('touchMove', { x: to[0], y: to[1] });
+    await touch('touchEnd');
+  },
   text: ({ page }, { at }) => page.locator(at).innerText(),
   texts: ({ page }, { at }) => page.locator(at).allInnerTexts(),
   count: ({ page }, { at }) => page.locator(at).count(),

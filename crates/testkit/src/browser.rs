@@ -245,6 +245,12 @@ impl Tab {
         self.ask("wheel", json!({ "by": by }));
     }
 
+    /// Moves a finger from one place to another.
+    #[track_caller]
+    pub fn swipe(&self, from: (i32, i32), to: (i32, i32)) {
+        self.ask("swipe", json!({ "from": from, "to": to }));
+    }
+
     /// Replaces the text of a field.
     #[track_caller]
     pub fn fill(&self, at: &str, text: &str) {

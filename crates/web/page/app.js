@@ -1,8 +1,8 @@
 // The page: what is there, what the person does with it, and what they are told. Rules and sentences are the server's.
 
 import { decideOn, note as notePause } from "./decide.js";
-import { button, byId, el } from "./dom.js";
-import { commandOf, help, keyOf, loadKeys } from "./keys.js";
+import { button, byId, el, put } from "./dom.js";
+import { commandOf, help, keyOf, useKeys } from "./keys.js";
 import { drawLists, moveItem, counts } from "./list.js";
 import { Refused, enter, get, listen, post, tab } from "./net.js";
 import { ranges } from "./seen.js";
@@ -54,11 +54,17 @@ const state = {
    * @type {Map<number, number>[]}
    */
   decided: [],
+  /** How often the program was told what is typed. */
+  words: 0,
   /** A text is being fetched to be edited: what is typed meanwhile is no command. */
   isOpening: false,
 };
 
 const view = byId("view");
+
+/** The way that a finger goes to show another diff, in pixels. */
+const SWIPE = 60;
+
 /** What was told of what was seen, until it has arrived. @type {Promise<unknown>} */
 let telling = Promise.resolve();
 const sheet = new Sheet(view, (diff, g, left, right, drawnMs) => {
@@ -206,7 +212,9 @@ const heard = {
       if (field.now) endField("Pillion was started anew.");
       else if (state.version !== all.version) location.reload();
     }
+    field.now?.told();
     const { version, process, roots, diffs, status } = all;
+    useKeys(all.keys);
     Object.assign(state, { version, process, roots, diffs, status });
     if (field.now && !diffs.some(({ id }) => id === field.now?.diff)) endField("The diff is gone.");
     if (!current()) turnTo(all.diffs[0]?.id ?? null);
@@ -308,22 +316,23 @@ function drawHead(diff) {
   const folder = diff.shown.slice(0, diff.shown.length - diff.name.length);
   const { written } = diff;
   /** @type {(word: string, name: string, more?: object) => HTMLElement} */
-  const does = (word, name, more) => button(word, (event) => run(name, event), { key: keyOf(name), ...more });
+  const does = (word, name, more) => button(word, (event) => run(name, event), { key: keyOf(name), data: { key: name }, ...more });
   const main = written
-    ? [does("Keep", "accept", { class: "accept" }), button("Take back", () => turn(written, "takeBack"), { class: "reject" }),
+    ? [does("Keep", "accept", { class: "accept" }), button("Take back", () => turn(current()?.written ?? "-", "takeBack"), { class: "reject", data: { key: "takeBack" } }),
       does("Take back with a reason…", "reason"), does("Leave", "reject")]
     : [does("Accept", "accept", { class: "accept" }), does("Reject", "reject", { class: "reject" }), does("Reject with a reason…", "reason")];
-  byId("head").replaceChildren(
+  put(byId("head"),
     el("div", { class: "title" },
       el("h2", {}, folder && el("span", { class: "folder" }, folder), diff.name),
       el("span", {}, ...counts(diff.added, diff.removed)),
       diff.set && diff.set.of > 1 && el("span", { class: "quiet" }, `${diff.set.place} of ${diff.set.of}`)),
     el("p", { class: "does" }, `${diff.agent} ${diff.does} ${diff.name}`, diff.written && ` · ${diff.written}`),
     ...[...diff.facts, ...diff.notes].map((fact) => el("p", { class: "remark" }, fact)),
-    el("div", { id: "acts" }, ...main, ...others(diff, does), button("More…", menu, { class: "plain" })));
+    el("div", { id: "acts" }, ...main, ...others(diff, does), button("More…", menu, { class: "plain", data: { key: "menu" } })));
   byId("head").hidden = false;
-  byId("phone").replaceChildren(does(written ? "Keep" : "Accept", "accept", { class: "accept" }), button(written ? "Take back…" : "Reject…", (event) => run("reason", event), { class: "reject" }), button("Note", (event) => run("note", event)),
-    button("⋯", menu, { label: "More" }));
+  const narrow = { key: undefined };
+  put(byId("phone"), does(written ? "Keep" : "Accept", "accept", { class: "accept" }), does(written ? "Take back…" : "Reject…", "reason", { class: "reject", ...narrow }), does("Note", "note", narrow),
+    button("⋯", menu, { label: "More", data: { key: "menu" } }));
 }
 
 /** A button for a command of the table. @typedef {(word: string, name: string, more?: object) => HTMLElement} Does */
@@ -365,6 +374,9 @@ const keyOfRows = (diff) => JSON.stringify([diff.id, diff.remarks, sheet.query(d
 
 let isToDraw = false;
 
+/** The rows of the current diff, on their way. @type {Promise<void>} */
+let shown = Promise.resolve();
+
 /** Draws with the next frame, once for all that has come by then: a hundred files may come at once. */
 function drawSoon() {
   drawTop();
@@ -388,7 +400,7 @@ function draw() {
     byId("head").hidden = true;
     byId("phone").replaceChildren();
     const { status } = state;
-    view.replaceChildren(el("div", { class: "empty" }, el("strong", {}, "Nothing to review right now"),
+    put(view, el("div", { class: "empty" }, el("strong", {}, "Nothing to review right now"),
       [...(status?.waiting ?? []), ...(status?.asking ?? []), ...(status?.warnings ?? []), status?.decided].filter(Boolean).join("\n")
         || "What agents propose in this folder is shown here before it is written."));
     drawPlace();
@@ -402,16 +414,16 @@ function draw() {
   if (diff.isGenerated && !state.opened.has(diff.id)) {
     sheet.clear();
     state.drawn = "";
-    view.replaceChildren(el("div", { class: "empty" }, el("strong", {}, "A generated file"),
+    put(view, el("div", { class: "empty" }, el("strong", {}, "A generated file"),
       `${diff.name} changes in ${diff.hunks.length === 1 ? "1 hunk" : `${diff.hunks.length} hunks`}.`,
       el("div", { class: "buttons" }, button("Show it", () => {
         state.opened.add(diff.id);
         draw();
-      }))));
+      }, { data: { key: `show${diff.id}` } }))));
     return;
   }
   state.drawn = drawn;
-  sheet.show(diff).then(drawPlace).catch((why) => {
+  shown = sheet.show(diff).then(drawPlace).catch((why) => {
     if (state.drawn === drawn) state.drawn = "";
     if (!(why instanceof Refused && [404, 409].includes(why.status))) return failed(why);
     // Nobody has asked for these rows: there is nothing to be said of what is another by now, or gone.
@@ -438,7 +450,7 @@ async function decide(decision, event, more = {}) {
   // The second click of a double click is none of its own.
   if (!diff || (event instanceof MouseEvent && event.detail > 1)) return false;
   sheet.seen.flush();
-  await telling;
+  await Promise.all([telling, field.now?.told()]);
   try {
     const isDrawn = sheet.diff?.id === diff.id;
     const ruled = await decideOn(diff, decision, event, { ...more, g: isDrawn ? sheet.g : diff.g, drawnMs: isDrawn ? sheet.seen.drawnMs() : null });
@@ -505,6 +517,14 @@ function undo() {
   return turn("-", "undo");
 }
 
+/**
+ * Tells the program what is typed and not sent. It is numbered: what was sent last counts, whichever way it takes.
+ * @param {Diff} diff
+ * @param {object} what
+ * @param {boolean} [isLast]
+ */
+const tellWords = (diff, what, isLast) => post(`/diffs/${diff.id}/words`, { n: (state.words += 1), ...what }, isLast);
+
 function reason() {
   const diff = current();
   if (!diff) return;
@@ -517,10 +537,10 @@ function reason() {
       return decide("reject", event, { reason: text });
     },
     leave: () => box.close(),
-    tell: (text) => {
+    tell: (text, isLast) => {
       const known = state.diffs.find(({ id }) => id === diff.id);
       if (known) known.reason = text;
-      return post(`/diffs/${diff.id}/words`, { reason: text });
+      return tellWords(diff, { reason: text }, isLast);
     },
   });
   const box = dialog("", made);
@@ -537,6 +557,7 @@ function reason() {
 function writeNote(on, row) {
   const diff = current();
   if (!diff) return;
+  if (sheet.diff?.id !== diff.id) return say(`The rows of ${diff.name} are not there yet.`);
   const { lines, removed } = on;
   // The one that is there already, at the same line.
   const start = (/** @type {Partial<import("./wire.js").Remark>} */ it) => it.removed ? -2 - it.removed[0] : it.lines?.[0] ?? -1;
@@ -549,7 +570,7 @@ function writeNote(on, row) {
     diff: diff.id, label: `Note on ${place} of ${diff.name}`, text: old, word: "Save note",
     send: (text) => act("note", { lines, removed, text }, g),
     leave: () => sheet.written(),
-    tell: (text) => post(`/diffs/${diff.id}/words`, { note: { g, lines, removed, text } }),
+    tell: (text, isLast) => tellWords(diff, { note: { g, lines, removed, text } }, isLast),
     left: (text) => post(`/diffs/${diff.id}/note`, { g, lines, removed, text }).catch(failed),
     more: lines && !removed ? [{ word: "Suggest other lines", act: async (to) => {
       const { text } = await get(`/diffs/${diff.id}/text`, { g, side: "after" });
@@ -559,7 +580,9 @@ function writeNote(on, row) {
       to.focus();
     } }] : [],
   });
-  sheet.write(made, row, async () => (last ? sheet.rowOf(removed ? "left" : "right", last - 1) : 0));
+  // It may become another text before the first letter is there.
+  tellWords(diff, { begun: { g, lines, removed, text: old } }).catch(() => {});
+  sheet.write(made, row, async (now) => (last ? sheet.rowOf(removed ? "left" : "right", last - 1, now) : 0));
   area.focus();
 }
 
@@ -584,8 +607,23 @@ async function opening(open) {
   });
 }
 
+/**
+ * Opens something to type in that is about the current diff, once its rows are there.
+ * @param {() => unknown} open
+ */
+const openingOnRows = (open) => opening(async () => {
+  await shown;
+  const diff = current();
+  if (diff && sheet.diff?.id !== diff.id) {
+    state.opened.add(diff.id);
+    draw();
+    await shown;
+  }
+  await open();
+});
+
 /** @param {number | null} hunk */
-const edit = (hunk) => opening(() => openText(hunk));
+const edit = (hunk) => openingOnRows(() => openText(hunk));
 
 /** @param {number | null} hunk */
 async function openText(hunk) {
@@ -608,14 +646,14 @@ async function openText(hunk) {
     isText: true, title, word: "Save", hidden: answer.hidden, class: hunk === null ? "file-text writing" : "writing",
     send: (changed) => act("edit", body(changed), g),
     leave: () => (hunk === null ? leaveFile() : sheet.written()),
-    tell: (changed) => post(`/diffs/${diff.id}/words`, { edit: body(changed) }),
+    tell: (changed, isLast) => tellWords(diff, { edit: body(changed) }, isLast),
   });
   if (hunk === null) {
     view.replaceWith(made);
   } else {
-    const last = () => Math.max(0, sheet.hunks[hunk]?.[1] - 1);
+    const last = (hunks = sheet.hunks) => Math.max(0, (hunks[hunk]?.[1] ?? 1) - 1);
     await sheet.goTo(last(), "nearest");
-    sheet.write(made, last(), async () => last());
+    sheet.write(made, last(), async (_, hunks) => last(hunks));
   }
   area.focus();
   if (hunk === null) {
@@ -933,10 +971,13 @@ function showNotes() {
 
 // Commands: the names of the table, and what they do here
 
+/** @param {[number, number]} rows */
+const rowsAsShown = ([from, to]) => ({ rows: { ...sheet.query(), total: sheet.total, from, to } });
+
 const selection = () => {
   const rows = sheet.selected();
   sheet.selectedFrom = null;
-  return rows && { rows: { ...sheet.query(), from: rows[0], to: rows[1] } };
+  return rows && rowsAsShown(rows);
 };
 
 /** @type {Record<string, (event: Event) => unknown>} */
@@ -945,18 +986,18 @@ const commands = {
   "accept-seen": () => acceptSeen(),
   reject: (event) => decide("reject", event),
   reason,
-  note,
-  "note-file": () => {
+  note: () => openingOnRows(note),
+  "note-file": () => openingOnRows(() => {
     view.scrollTop = 0;
-    return opening(() => sheet.goTo(0, "none").then(() => writeNote({}, 0)));
-  },
+    return sheet.goTo(0, "none").then(() => writeNote({}, 0));
+  }),
   notes: showNotes,
   "next-note": nextNote,
   exclude: () => {
     const hunk = sheet.hunkAt(sheet.cursor) ?? sheet.hunkAbove(sheet.cursor);
     return act("toggle", selection() ?? { hunk });
   },
-  split: () => act("split", selection() ?? { rows: { ...sheet.query(), from: sheet.cursor, to: sheet.cursor } }),
+  split: () => act("split", selection() ?? rowsAsShown([sheet.cursor, sheet.cursor])),
   select: () => {
     sheet.selectedFrom = sheet.selectedFrom === null ? sheet.cursor : null;
     sheet.mark();
@@ -1026,9 +1067,13 @@ const commands = {
   mode: showMode,
   view: () => turn("-", "look"),
   history: showHistory,
-  list: async () => {
-    await loadTurns();
-    /** @type {HTMLElement | null} */ (document.querySelector(".item.turn"))?.focus();
+  list: () => {
+    state.hidesLists = false;
+    drawSide();
+    const first = () => /** @type {HTMLElement | null} */ (document.querySelector(".item.turn"));
+    first()?.focus();
+    // It keeps the keyboard whatever comes. What is pressed until there is a first one is none of the diff's.
+    return first() ? loadTurns() : opening(() => loadTurns().then(() => first()?.focus()));
   },
   pane: () => {
     state.hidesLists = !state.hidesLists;
@@ -1144,6 +1189,18 @@ view.addEventListener("pointerdown", (event) => {
   }, { once: true });
 });
 
+// A finger that goes sideways shows another diff, unless it scrolls a line that is cut or selects something.
+/** @type {Touch | null} */
+let touched = null;
+view.addEventListener("touchstart", ({ touches, target }) => {
+  touched = touches.length === 1 && !/** @type {HTMLElement} */ (target).closest(".cut .code, .writing") ? touches[0] : null;
+}, { passive: true });
+view.addEventListener("touchend", ({ changedTouches: [to], touches }) => {
+  if (!touched || !to || touches.length || to.identifier !== touched.identifier || getSelection()?.toString()) return;
+  const [x, y] = [to.clientX - touched.clientX, to.clientY - touched.clientY];
+  if (Math.abs(x) > SWIPE && Math.abs(x) > 2 * Math.abs(y)) otherDiff(x < 0 ? 1 : -1);
+}, { passive: true });
+
 byId("lists").addEventListener("click", (event) => {
   const item = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest(".item"));
   if (item?.dataset.diff) show(Number(item.dataset.diff));
@@ -1167,11 +1224,7 @@ let refusal;
 await enter().catch((why) => {
   refusal = why;
 });
-try {
-  if (!refusal) listen(heard, drawLink);
-  await loadKeys();
-  if (refusal) listen(heard, drawLink);
-  draw();
-} catch (why) {
-  failed(refusal ?? why);
-}
+await listen(heard, (isThere, why) => {
+  drawLink(isThere, why);
+  if (why && refusal) failed(refusal);
+});

@@ -1,20 +1,19 @@
 // Keys: the same commands as in the terminal, from the server's table. What is pressed with Ctrl, Alt or Meta is the browser's.
 
-import { get } from "./net.js";
-
 /** @typedef {import("./wire.js").KeyRow} KeyRow */
 
 /** @type {KeyRow[][]} */
 let groups = [];
 
+/** The table comes with all that is shown, so that no key means nothing once something is there. @param {KeyRow[][]} table */
+export function useKeys(table) {
+  groups = table;
+}
+
 /** What keys are named, where a browser has another name. @type {Record<string, string>} */
 const NAMES = {
   " ": "space", ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", PageUp: "PgUp", PageDown: "PgDn", Escape: "Esc",
 };
-
-export async function loadKeys() {
-  groups = (await get("/keys")).groups;
-}
 
 /**
  * The command of a key in the first of these places that has it.

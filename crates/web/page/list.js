@@ -1,6 +1,6 @@
 // The lists at the side: what is pending, by folders, and what agents have written, by turns.
 
-import { byId, el } from "./dom.js";
+import { byId, el, put } from "./dom.js";
 
 /** @typedef {import("./wire.js").Diff} Diff */
 /** @typedef {import("./wire.js").Turns} Turns */
@@ -73,6 +73,7 @@ export function drawLists(diffs, current, turns) {
     ]));
   const kept = (turns?.turns ?? []).map((turn) => ({ turn, changes: turn.changes.filter((it) => fits(it.shown, turn.prompt)) }));
   const shownChange = diffs.find((diff) => diff.id === current)?.written;
+  const isEmpty = !diffs.length && !turns?.problem && !(turns?.turns ?? []).some((it) => it.changes.length);
   const written = kept.some(({ changes }) => changes.length) && el("section", { "aria-label": "Written" },
     el("h2", {}, "Written by agents"),
     ...kept.filter(({ changes }) => changes.length).map(({ turn, changes }) => el("ul", {},
@@ -84,14 +85,9 @@ export function drawLists(diffs, current, turns) {
           el("span", { class: "file" }, change.shown),
           el("span", { class: "count" }, ...counts(change.added, change.removed)),
           el("span", { class: change.isUnseen ? "for-readers" : "count quiet" }, change.state)))))));
-  const lists = byId("lists");
-  const focused = lists.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.key : undefined;
-  const scroll = lists.scrollTop;
-  lists.replaceChildren(...[pending, written].filter((it) => it !== false));
-  if (turns?.problem) lists.append(el("p", { class: "item quiet" }, turns.problem));
-  lists.scrollTop = scroll;
-  if (focused) /** @type {HTMLElement | null} */ (lists.querySelector(`[data-key="${focused}"]`))?.focus();
-  return !diffs.length && !written && !turns?.problem;
+  const problem = turns?.problem && el("p", { class: "item quiet" }, turns.problem);
+  put(byId("lists"), ...[pending, written, problem].filter((it) => it instanceof Node));
+  return isEmpty;
 }
 
 /**

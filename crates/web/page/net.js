@@ -51,8 +51,9 @@ export function get(path, query) {
 /**
  * @param {string} path
  * @param {object} body
+ * @param {boolean} [isLast] it is sent even if the page is gone meanwhile
  */
-export const post = (path, body = {}) => ask(path, { method: "POST", body: JSON.stringify(body) });
+export const post = (path, body = {}, isLast = false) => ask(path, { method: "POST", body: JSON.stringify(body), keepalive: isLast });
 
 /** Gives the token of the address for a cookie and a key, and takes it out of the address. */
 export async function enter() {

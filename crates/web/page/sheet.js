@@ -2,7 +2,7 @@
 // a million lines is a few thousand elements. Knows rows and places; decides nothing.
 
 import { drawRow, drawStrip } from "./cells.js";
-import { el } from "./dom.js";
+import { el, move } from "./dom.js";
 import { get } from "./net.js";
 import { Seen } from "./seen.js";
 
@@ -12,6 +12,7 @@ import { Seen } from "./seen.js";
 /** @typedef {import("./wire.js").Colour} Colour */
 /** @typedef {"left" | "right"} Side */
 /** @typedef {{ element: HTMLElement, from: number, to: number, rows: Row[] | null, asked: Promise<void> | null, isNear: boolean }} Block */
+/** Where something is written in the rows of a diff as it is by now, which has these hunks. @typedef {(diff: Diff, hunks: Span[]) => Promise<number>} Place */
 
 /** Rows in a block. */
 const BLOCK = 200;
@@ -49,7 +50,7 @@ export class Sheet {
     this.within = new Map();
     /** @type {(side: Side, line: number) => Span[]} */
     this.hits = () => [];
-    /** What is being written, below which row. @type {{ element: HTMLElement, row: number, place: () => Promise<number> } | null} */
+    /** What is being written, below which row. @type {{ element: HTMLElement, row: number, place: Place } | null} */
     this.form = null;
     this.drawings = 0;
     this.moved = () => {};
@@ -74,30 +75,61 @@ export class Sheet {
   }
 
   /**
-   * Draws a diff, or draws it again where the person is.
+   * Draws a diff, or draws it again where the person is: what is selected, in sight and being written stays so. Until all of that is known
+   * nothing is another, so that no key meets rows that nobody sees.
    * @param {Diff} diff
+   * @returns {Promise<void>}
    */
   async show(diff) {
     this.drawings += 1;
     const drawing = this.drawings;
     const isOther = this.diff?.id !== diff.id;
     const isOtherText = isOther || this.g !== diff.g;
-    const anchor = isOther ? null : this.#anchor();
-    if (isOther) {
-      this.selectedFrom = null;
-      this.cursor = 0;
+    const query = this.query(diff);
+    /** @type {(from: number, to: number) => Promise<import("./wire.js").RowsPage>} */
+    const rows = (from, to) => get(`/diffs/${diff.id}/rows`, { ...query, from, to });
+    const page = await rows(0, BLOCK);
+    /** @type {(row: number) => number} */
+    const inRange = (row) => Math.max(0, Math.min(row, page.total - 1));
+    /** A row is found again by its line, or in another text by its distance from the hunk above it. @type {(row: number) => Promise<number>} */
+    const again = async (row) => {
+      const on = isOtherText ? null : this.linesOf([row, row + 1]);
+      if (on) return inRange(await this.rowOf(on.side, on.lines[0], diff));
+      const hunk = Math.min(this.hunkAbove(row), Math.max(0, page.hunks.length - 1));
+      return inRange((page.hunks[hunk]?.[0] ?? 0) + row - (this.hunks[hunk]?.[0] ?? 0));
+    };
+    const { cursor, selectedFrom, form } = this;
+    const formNow = form && await form.place(diff, page.hunks);
+    /** @type {Block[]} */
+    const blocks = [];
+    for (let from = 0; from < page.total; from += BLOCK) {
+      const to = Math.min(from + BLOCK, page.total);
+      blocks.push({ element: el("div", { class: "block", role: "rowgroup" }), from, to, rows: from ? null : page.rows, asked: null, isNear: true });
     }
-    const page = await get(`/diffs/${diff.id}/rows`, { ...this.query(diff), from: 0, to: BLOCK });
+    const inSight = isOther ? null : this.#inSight();
+    const cursorNow = isOther ? page.hunks[0]?.[0] ?? 0 : await again(cursor);
+    const selectedNow = isOther || selectedFrom === null ? null : await again(selectedFrom);
+    const sightNow = inSight === null ? null : inSight === cursor ? cursorNow : await again(inSight);
+    for (const row of [sightNow ?? 0, cursorNow, formNow ?? 0]) {
+      const block = blocks[Math.floor(row / BLOCK)];
+      if (block) block.rows ??= (await rows(block.from, block.to)).rows;
+    }
     if (drawing !== this.drawings) return;
+    // The person went on meanwhile.
+    if (cursor !== this.cursor || selectedFrom !== this.selectedFrom || form !== this.form) return this.show(diff);
     const isSameSize = !isOther && page.total === this.total;
-    const heights = this.blocks.map(({ element }) => element.offsetHeight);
+    this.blocks.forEach(({ element }, at) => {
+      if (isSameSize && blocks[at]) blocks[at].element.style.height = `${element.offsetHeight}px`;
+    });
+    for (const { element, from, to } of blocks) element.style.height ||= `${(to - from) * HEIGHT}px`;
     const scroll = this.pane.scrollTop;
+    const top = inSight === null ? 0 : this.element(inSight)?.getBoundingClientRect().top ?? 0;
     // What was seen until now is of the texts that go.
     this.seen.flush(true);
-    this.diff = diff;
-    this.g = diff.g;
-    this.total = page.total;
-    this.hunks = page.hunks;
+    this.cursor = cursorNow;
+    this.selectedFrom = selectedNow;
+    const had = [...this.table.children];
+    Object.assign(this, { diff, g: diff.g, total: page.total, hunks: page.hunks, blocks });
     if (isOtherText) {
       this.colours = { left: new Map(), right: new Map() };
       this.within = new Map();
@@ -107,31 +139,26 @@ export class Sheet {
     this.table.className = `${this.layout}${this.table.classList.contains("cut") ? " cut" : ""}`;
     this.table.setAttribute("aria-label", `Changes of ${diff.shown}`);
     this.table.setAttribute("aria-rowcount", String(this.total));
-    this.blocks = [];
-    for (let from = 0; from < this.total; from += BLOCK) {
-      const to = Math.min(from + BLOCK, this.total);
-      const element = el("div", { class: "block", role: "rowgroup" });
-      const index = this.blocks.length;
-      element.style.height = `${isSameSize ? heights[index] : (to - from) * HEIGHT}px`;
-      this.blocks.push({ element, from, to, rows: index ? null : page.rows, asked: null, isNear: false });
-    }
-    const first = this.#blockAt(anchor ? anchor.row() : 0);
-    if (first) await this.#load(first);
-    if (drawing !== this.drawings) return;
-    this.table.replaceChildren(...this.blocks.map((block) => block.element));
+    this.table.append(...blocks.map(({ element }) => element));
+    if (form) form.row = formNow ?? 0;
+    for (const block of blocks) this.#fill(block);
+    for (const block of had) block.remove();
     if (this.table.parentElement !== this.pane) this.pane.replaceChildren(this.table);
-    if (this.form) this.form.row = await this.form.place();
-    if (this.blocks[0]) this.#fill(this.blocks[0]);
-    if (anchor) {
-      this.cursor = Math.min(anchor.row(), this.total - 1);
-      if (isSameSize) this.pane.scrollTop = scroll;
-      else await this.goTo(this.cursor, "nearest");
-    } else {
-      this.pane.scrollTop = 0;
-      this.cursor = this.hunks[0]?.[0] ?? 0;
+    this.pane.scrollTop = isOther ? 0 : scroll;
+    const there = sightNow === null ? null : this.element(sightNow);
+    if (there && top) this.pane.scrollTop += there.getBoundingClientRect().top - top;
+    for (const block of blocks) this.near.observe(block.element);
+    await this.goTo(this.cursor, isOther ? "nearest" : "none");
+  }
+
+  /** The row that is to stay where it is: that of the cursor, if it is in sight, or else the first one there. */
+  #inSight() {
+    const pane = this.pane.getBoundingClientRect();
+    for (const row of [this.cursor, this.firstRow()]) {
+      const box = this.element(row)?.getBoundingClientRect();
+      if (box?.height && box.bottom > pane.top && box.top < pane.bottom) return row;
     }
-    for (const block of this.blocks) this.near.observe(block.element);
-    await this.goTo(this.cursor, anchor ? "none" : "nearest");
+    return null;
   }
 
   /** Nothing is shown. */
@@ -143,14 +170,6 @@ export class Sheet {
     this.blocks = [];
     this.seen.start();
     this.near.disconnect();
-  }
-
-  /** Where the cursor is, so that it is found again in other rows: its distance from the hunk above it. */
-  #anchor() {
-    const { cursor } = this;
-    const hunk = this.hunkAbove(cursor);
-    const beyond = cursor - (this.hunks[hunk]?.[0] ?? 0);
-    return { row: () => Math.max(0, Math.min((this.hunks[hunk]?.[0] ?? 0) + beyond, this.total - 1)) };
   }
 
   /** @param {number} row */
@@ -208,11 +227,12 @@ export class Sheet {
       const { left, right } = row.changed ?? {};
       if (row.changed && !left?.cut && !right?.cut) this.seen.watch(drawn, { left: left?.line ?? null, right: right?.line ?? null });
       const hunk = row.changed && this.hunks[row.changed.hunk]?.[0] === index ? row.changed.hunk : null;
-      const below = this.form?.row === index ? [this.form.element] : [];
-      return hunk === null ? [drawn, ...below] : [drawStrip(diff, hunk), drawn, ...below];
+      return hunk === null ? [drawn] : [drawStrip(diff, hunk), drawn];
     });
     block.element.replaceChildren(...made);
     block.element.style.height = "";
+    const above = this.form && this.element(this.form.row);
+    if (this.form && above && block.element.contains(above)) move(this.form.element, above);
     this.mark();
     this.#colour(block).catch(() => {});
   }
@@ -378,12 +398,13 @@ export class Sheet {
    * The row of a line, or of the fold that hides it.
    * @param {Side} side
    * @param {number} line
+   * @param {Diff | null} [diff] as it is to be shown; without it, as it is shown
    * @returns {Promise<number>}
    */
-  async rowOf(side, line) {
-    const { g, ...query } = this.query();
-    const wanted = { ...query, g: this.g, side: side === "left" ? "before" : "after", line };
-    return (await get(`/diffs/${this.diff?.id}/row`, wanted)).row;
+  async rowOf(side, line, diff = null) {
+    const query = { ...this.query(diff ?? this.diff), g: diff?.g ?? this.g };
+    const wanted = { ...query, side: side === "left" ? "before" : "after", line };
+    return (await get(`/diffs/${(diff ?? this.diff)?.id}/row`, wanted)).row;
   }
 
   /**
@@ -409,7 +430,7 @@ export class Sheet {
    * Puts what is written below a row, which `place` finds again in other rows.
    * @param {HTMLElement} element
    * @param {number} row
-   * @param {() => Promise<number>} place
+   * @param {Place} place
    */
   write(element, row, place) {
     this.form?.element.remove();

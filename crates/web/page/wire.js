@@ -36,7 +36,7 @@
  *   unseen: number, waiting: string[], decided: string | null,
  * }} Status
  */
-/** @typedef {{ diffs: Diff[], status: Status, roots: string[], notices: string[], version: string, process: number }} All */
+/** @typedef {{ diffs: Diff[], status: Status, roots: string[], notices: string[], keys: KeyRow[][], version: string, process: number }} All */
 /** @typedef {{ settled: boolean, code: string | null, message: string, asks: boolean, clipboard: string | null }} Ruled */
 /** @typedef {{ id: number, g: number, side: "left" | "right", line: number, left: number | null, text: string, at: Span }} Hit */
 /** @typedef {{ name: string, keys: string[], places: string[], guard: string, hint: string | null, help: string }} KeyRow */

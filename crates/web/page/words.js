@@ -3,12 +3,59 @@
 import { button, el } from "./dom.js";
 import { keyOf } from "./keys.js";
 
-/** The field that is open, the diff that it is of, and the words that are in it, if they are others than at first.
- * @type {{ now: { diff: number, made: HTMLElement, typed: () => string, leave: () => void } | null }} */
+/**
+ * The field that is open, the diff that it is of, the words that are in it, if they are others than at first, and what has the program know
+ * all of them. `last` does that in the last moment of a page, where it can.
+ * @type {{ now: {
+ *   diff: number, made: HTMLElement, typed: () => string, leave: () => void, told: () => Promise<void>, last: () => boolean,
+ * } | null }}
+ */
 export const field = { now: null };
 
 /** A text that is longer is told to the program from time to time only. */
 const LONG = 100_000;
+
+/** The most that browsers send of a page that is gone, in bytes, with some room for what stands around the words. */
+const MOST_AT_LAST = 60_000;
+
+// What was typed in the last moment before a reload is the person's as well.
+addEventListener("pagehide", () => field.now?.last());
+addEventListener("beforeunload", (event) => {
+  if (field.now && !field.now.last()) event.preventDefault();
+});
+
+/**
+ * Tells the program the words of a field, one text after the other, and the last one always.
+ * @param {HTMLTextAreaElement} area
+ * @param {(text: string, isLast: boolean) => Promise<{ hidden?: string | null }>} tell
+ * @param {(hidden: string | null | undefined) => void} name
+ */
+function teller(area, tell, name) {
+  let known = area.value;
+  /** @type {Promise<void> | null} */
+  let telling = null;
+  const all = async () => {
+    while (area.value !== known) {
+      if (area.value.length > LONG) await new Promise((go) => setTimeout(go, 500));
+      const text = area.value;
+      const { hidden } = await tell(text, false);
+      known = text;
+      name(hidden);
+    }
+  };
+  return {
+    // What does not arrive is told again with the next letter, or once the connection is there again.
+    told: () => telling ??= all().catch(() => {}).finally(() => {
+      telling = null;
+    }),
+    last: () => {
+      if (area.value === known) return true;
+      if (new Blob([area.value]).size > MOST_AT_LAST) return false;
+      tell(area.value, true).catch(() => {});
+      return true;
+    },
+  };
+}
 
 /**
  * The repeats of the key that has opened something to type in are no letters of it.
@@ -28,7 +75,7 @@ function dropRepeats(made) {
  * @param {{
  *   diff: number, label: string, text: string, typed?: string | null, word: string, isText?: boolean, isRefusal?: boolean,
  *   class?: string, title?: string, send: (text: string, event: Event) => Promise<boolean>, leave: () => void,
- *   tell: (text: string) => Promise<{ hidden?: string | null }>, hidden?: string | null, left?: (text: string) => void,
+ *   tell: (text: string, isLast: boolean) => Promise<{ hidden?: string | null }>, hidden?: string | null, left?: (text: string) => void,
  *   more?: { word: string, act: (area: HTMLTextAreaElement) => void }[],
  * }} how
  */
@@ -44,28 +91,22 @@ export function writing(how) {
     hidden.textContent = what ?? "";
   };
   name(how.hidden);
-  /** @type {Promise<unknown>} */
-  let told = Promise.resolve();
-  let [waits, isOther] = [false, false];
+  const { told, last } = teller(area, how.tell, name);
+  let isOther = false;
   area.addEventListener("input", () => {
     isOther = true;
-    if (waits) return;
-    waits = true;
-    told = told.then(() => new Promise((go) => setTimeout(go, area.value.length > LONG ? 500 : 0))).then(() => {
-      waits = false;
-      return how.tell(area.value).then((said) => name(said.hidden));
-    }).catch(() => {});
+    told();
   });
   const leave = () => {
     if (field.now?.made === made) field.now = null;
     how.leave();
-    if (isOther) told.then(() => how.left?.(area.value));
+    if (isOther) told().then(() => how.left?.(area.value));
   };
   /** @param {Event} event */
   const send = async (event) => {
     go.disabled = true;
     const known = hidden.textContent;
-    await told;
+    await told();
     // What is named only now is to be looked at first.
     const isDone = await (hidden.hidden || hidden.textContent === known ? how.send(area.value, event) : Promise.resolve(false)).finally(() => {
       go.disabled = false;
@@ -91,7 +132,7 @@ export function writing(how) {
       send(event);
     }
   });
-  field.now = { diff: how.diff, made, leave, typed: () => (area.value === how.text ? "" : area.value) };
+  field.now = { diff: how.diff, made, leave, told, last, typed: () => (area.value === how.text ? "" : area.value) };
   return { made, area };
 }
 
@@ -120,7 +161,8 @@ export function dialog(title, ...contents) {
   const back = /** @type {HTMLElement | null} */ (document.activeElement);
   const made = el("dialog", { "aria-label": title || undefined, tabindex: -1, onclose: () => {
     made.remove();
-    back?.focus({ preventScroll: true });
+    const again = back?.isConnected ? back : document.querySelector(`[data-key="${back?.dataset.key}"]`);
+    /** @type {HTMLElement | null} */ (again)?.focus({ preventScroll: true });
   } }, title && el("h2", {}, title), ...contents);
   document.body.append(made);
   made.showModal();

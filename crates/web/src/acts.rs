@@ -40,6 +40,9 @@ pub(crate) struct Decided {
     ruling: Ruling,
 }
 
+/// Something is another than what the person saw.
+const STALE: &str = "this diff is another by now: look at it first";
+
 /// What can be done of a refusal, or why not.
 type Done<T> = Result<T, Refused>;
 
@@ -56,7 +59,6 @@ impl Page {
                 respond.with(outcome);
             }
             Call::Search(text) => respond.json(&self.search(text)),
-            Call::Keys => respond.json(&self.key_table()),
             Call::Turns => {
                 let told = Reply::told(move |list: ChangesList| respond.json(&list));
                 self.companion.ask(Changes, told);
@@ -88,7 +90,7 @@ impl Page {
         }
         let (code, message) = match view.is_comparing() {
             true => ("comparing", "still comparing: look at it first"),
-            false => ("stale", "this diff is another by now: look at it first"),
+            false => ("stale", STALE),
         };
         let (status, mut refusal) = refused(StatusCode::CONFLICT, code, message);
         refusal.now = self.diff_state(id, tab).map(Box::new);
@@ -170,7 +172,7 @@ impl Page {
                 self.said(g, Some(message.to_owned()), Tone::Info)
             }
             OfDiff::Note(note) => self.note(tab, id, note),
-            OfDiff::Words(unsent) => self.unsent(tab, id, unsent),
+            OfDiff::Words(typed) => self.typed(tab, id, typed),
             OfDiff::Whitespace(wire::Whitespace { ignore }) => {
                 let g = self.views.find_mut(id).map(|view| {
                     view.ignores_white = ignore;
@@ -227,12 +229,14 @@ impl Page {
         let Some(query) = &lines.rows else {
             return Ok(Vec::new());
         };
-        let mut parts = Vec::new();
+        let mut parts = None;
         self.arranged(id, query, |arranged, _, _| {
-            parts = arranged.parts(query.from..query.to);
+            // A note of another tab moves the rows below it.
+            let is_same = query.total.is_none_or(|it| it == arranged.count());
+            parts = is_same.then(|| arranged.parts(query.from..query.to));
             Ok(Vec::new())
         })?;
-        Ok(parts)
+        parts.ok_or_else(|| refused(StatusCode::CONFLICT, "stale", STALE))
     }
 
     /// Changes what would be accepted, and tells all tabs.
@@ -352,7 +356,7 @@ impl Page {
         let is_here = self.at(tab, id, note.g);
         let view = self.views.find_mut(id).ok_or_else(gone)?;
         if let Err(stale) = is_here {
-            let begun = view.fields.notes.get(tab).cloned().ok_or(stale)?;
+            let begun = view.fields.begun_note(tab).cloned().ok_or(stale)?;
             let text = note.text;
             return Ok(HunkNote { text, ..begun });
         }
@@ -511,7 +515,7 @@ impl Page {
                         view.reason.clear();
                     }
                     self.keep_unsent(&view, &message);
-                    self.gone(&view, message.clone(), Some(tab), clipboard.clone());
+                    self.gone(view, message.clone(), Some(tab), clipboard.clone());
                 }
                 respond.json(&settled(message, clipboard));
             }
@@ -652,7 +656,8 @@ impl Page {
         self.companion.ask(Mention { path, lines }, told);
     }
 
-    fn key_table(&self) -> wire::KeyTable {
+    /// The commands and their keys.
+    pub(crate) fn key_table(&self) -> Vec<Vec<wire::KeyRow>> {
         let row = |command: &'static pillion_judge::act::Command| wire::KeyRow {
             name: command.name,
             keys: self
@@ -670,10 +675,10 @@ impl Page {
                 _ => command.help,
             },
         };
-        let groups = GROUPS.iter().map(|group| group.iter().map(row).collect());
-        wire::KeyTable {
-            groups: groups.collect(),
-        }
+        let groups = GROUPS.iter();
+        groups
+            .map(|group| group.iter().map(row).collect())
+            .collect()
     }
 }
 

@@ -35,7 +35,7 @@ use crate::rows::Arranged;
 use crate::server::{self, Told};
 use crate::wire::{self, Event, Tone};
 use crate::{Input, Settings};
-use fields::Fields;
+use fields::{Ended, Fields};
 pub(crate) use state::seen_now;
 
 /// Why a proposal is not shown.
@@ -44,7 +44,8 @@ const NO_TAB: &str = "the page is open in no browser";
 /// The time for which proposals wait for a tab, from the start and from the moment at which the last one went: a reload takes one.
 const DRAWN_WITHIN: Duration = Duration::from_secs(8);
 
-/// The number of tabs that are gone of which it is known what they have seen: each reload makes another one.
+/// The number of tabs that are gone of which it is known what they have seen: each reload makes another one. Of as many diffs that are gone,
+/// what was typed is waited for.
 const MAX_GONE: usize = 16;
 
 /// A page that the review has opened ends so long after its last tab.
@@ -139,6 +140,8 @@ pub(crate) struct Page {
     tabs: HashMap<String, UnboundedSender<Told>>,
     /// The tabs that went last, which may come back: what they have seen is known still.
     gone: VecDeque<String>,
+    /// The diffs that went last.
+    ended: VecDeque<Ended>,
     pub(crate) sources: Sources<OnDisk>,
     compare: Worker<Job>,
     pub(crate) colours: Worker<Wanted>,
@@ -193,6 +196,7 @@ impl Page {
             views: Pending::default(),
             tabs: HashMap::new(),
             gone: VecDeque::new(),
+            ended: VecDeque::new(),
             sources: Sources::new(OnDisk, move |answer| {
                 drop(answers.send(Input::Source(answer)))
             }),
@@ -489,21 +493,24 @@ impl Page {
         }
         self.keep_texts(&view, &words);
         closed.done(view.standing_text());
-        self.gone(&view, words, None, None);
+        self.gone(view, words, None, None);
     }
 
-    /// Tells all tabs that a diff is gone.
+    /// Tells all tabs that a diff is gone. What was typed there may still be on its way.
     pub(crate) fn gone(
-        &self,
-        view: &Shown,
+        &mut self,
+        view: Shown,
         words: String,
         tab: Option<String>,
         clipboard: Option<String>,
     ) {
         let next = self.views.next_of_set(view.diff.set);
         let next = next.or(self.views.len().checked_sub(1).map(|_| 0));
+        let id = view.diff.id.0;
+        self.ended.truncate(MAX_GONE - 1);
+        self.ended.push_front(Ended::new(view, words.clone()));
         self.tell_all(&Event::Gone(wire::Gone {
-            id: view.diff.id.0,
+            id,
             words,
             tab,
             clipboard,
@@ -574,6 +581,7 @@ impl Page {
                 .map(|it| visible::one_line(&it.to_string_lossy()))
                 .collect(),
             notices: self.notices.clone(),
+            keys: self.key_table(),
             version: VERSION.to_owned(),
             process: std::process::id(),
         };

@@ -19,8 +19,6 @@ pub(crate) enum Call {
     Diff(DiffId, OfDiff),
     /// A text is searched in all of them.
     Search(String),
-    /// The keys.
-    Keys,
     /// The list of what was written.
     Turns,
     /// An act on a turn or a change of it.
@@ -51,7 +49,7 @@ pub(crate) enum OfDiff {
     Redo(wire::At),
     Merge(wire::At),
     Note(wire::NoteText),
-    Words(wire::Unsent),
+    Words(wire::Typed),
     Whitespace(wire::Whitespace),
     Seen(wire::SeenLines),
     /// Other texts of the file, to be compared with.
@@ -140,7 +138,6 @@ pub(crate) fn call(method: &Method, path: &str, text: &str, body: &[u8]) -> Resu
             Call::Diff(DiffId(id), of_diff(is_post, what, text, body)?)
         }
         (false, "search", None, None) => Call::Search(query(text).remove("q").unwrap_or_default()),
-        (false, "keys", None, None) => Call::Keys,
         (false, "turns", None, None) => Call::Turns,
         (true, "turns", Some(id), Some("words")) => {
             let words: wire::Words = parse(body)?;

@@ -51,6 +51,11 @@ impl Arranged {
         })
     }
 
+    /// The number of rows.
+    pub(crate) fn count(&self) -> usize {
+        self.rows.count()
+    }
+
     /// The changed lines in rows.
     pub(crate) fn parts(&self, rows: Range<usize>) -> Vec<Part> {
         self.rows.parts(rows.start..rows.end.min(self.rows.count()))
@@ -63,7 +68,7 @@ impl Arranged {
 
     /// The rows that are asked for, as they are drawn.
     pub(crate) fn page(&self, g: u64, judged: &Judged, query: &RowsQuery) -> RowsPage {
-        let total = self.rows.count();
+        let total = self.count();
         let to = query.to.min(total).min(query.from.saturating_add(MAX_ROWS));
         let all_hunks = 0..judged.proposal.hunks().len();
         let hunks = all_hunks.filter(|_| query.from == 0).map(|hunk| {

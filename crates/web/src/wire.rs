@@ -14,12 +14,11 @@
 //! | `POST /diffs/D/edit` | [`EditText`] | [`Changed`] |
 //! | `POST /diffs/D/undo`, `/redo`, `/merge` | [`At`] | [`Changed`] |
 //! | `POST /diffs/D/note` | [`NoteText`] | [`Changed`] |
-//! | `POST /diffs/D/words` | [`Unsent`] | [`Unseeable`] |
+//! | `POST /diffs/D/words` | [`Typed`] | [`Unseeable`] |
 //! | `POST /diffs/D/whitespace` | [`Whitespace`] | [`Changed`] |
 //! | `POST /diffs/D/seen` | [`SeenLines`] | [`SeenNow`] |
 //! | `POST /diffs/D/decide` | [`DecideNow`] | [`Ruled`] |
 //! | `GET /search?q=` | | [`Hits`] |
-//! | `GET /keys` | | [`KeyTable`] |
 //! | `GET /turns` | | [`pillion_view::changes::ChangesList`] |
 //! | `POST /turns/ID/look`, `/keep`, `/takeBack`, `/undo`, `/stage` | [`TurnAct`]; `ID` is `7`, `7.2` or `-` for the last | [`Chosen`] |
 //! | `POST /turns/ID/words` | [`Words`]: kept for that row until it is decided | `{}` |
@@ -92,6 +91,8 @@ pub struct All {
     pub roots: Vec<String>,
     /// What the person is told once: that this system does not tell who connects, or that `keys.toml` has a mistake.
     pub notices: Vec<String>,
+    /// The commands and their keys, those of the terminal with what the person chose in `keys.toml`, in the groups in which help shows them.
+    pub keys: Vec<Vec<KeyRow>>,
     /// The version of the program: a page of another one loads itself again.
     pub version: String,
     /// The process: the numbers of diffs are its own.
@@ -286,6 +287,8 @@ pub struct RowsQuery {
     pub unfold: String,
     /// True if lines are sent whole: otherwise no more than 10,000 units of each.
     pub long: bool,
+    /// The number of rows that there were: something that is done with rows is refused if it is another one.
+    pub total: Option<usize>,
 }
 
 /// Which line: `side=after&line=17` beside what names the arrangement.
@@ -515,13 +518,26 @@ pub struct NoteText {
     pub text: String,
 }
 
-/// What is being typed and was not sent: `{"reason":"…"}`, or a note or an edit as it would be sent. It survives a crash, and
-/// decides nothing.
+/// What is being typed and was not sent: `{"n":3,"reason":"…"}`, or a note or an edit as it would be sent. It survives a reload and a crash,
+/// and decides nothing.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Typed {
+    /// Counts in the tab: what has a smaller number than what came is older.
+    #[serde(default)]
+    pub n: u64,
+    /// What it is.
+    #[serde(flatten)]
+    pub unsent: Unsent,
+}
+
+/// What is typed in which field.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Unsent {
     /// The reason for a rejection.
     Reason(String),
+    /// A field for a note is opened: that is on these lines from then on, whatever becomes of the text.
+    Begun(NoteText),
     /// A note.
     Note(NoteText),
     /// A text, of which [`TextQuery`] said that it is edited.
@@ -668,13 +684,6 @@ pub struct Hit {
     pub text: String,
     /// Where in it.
     pub at: (usize, usize),
-}
-
-/// The commands and their keys: those of the terminal, with what the person chose in `keys.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct KeyTable {
-    /// The groups in which help shows them.
-    pub groups: Vec<Vec<KeyRow>>,
 }
 
 /// A command.

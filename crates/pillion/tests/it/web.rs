@@ -339,7 +339,7 @@ fn the_door_of_the_page_lets_in_its_own_page_and_nobody_else() {
     }
     for path in [
         "/events?tab=one",
-        "/keys",
+        "/history",
         "/turns",
         "/diffs/1/rows?g=1",
         "/search?q=a",
@@ -362,11 +362,11 @@ fn the_door_of_the_page_lets_in_its_own_page_and_nobody_else() {
         .expect(403);
     let secrets = Secrets::new(&opened.head, &opened.body);
     let [cookie, key] = secrets.headers();
-    web.bare("GET", "/keys", &[cookie, key, TAB], "")
+    web.bare("GET", "/history", &[cookie, key, TAB], "")
         .expect(200);
     // Whoever else listens on this host gets the cookie, and a page of another port may have had the key.
     for one in [cookie, key] {
-        web.bare("GET", "/keys", &[one, TAB], "").expect(401);
+        web.bare("GET", "/history", &[one, TAB], "").expect(401);
     }
     // What a form can send is refused, and so is a tab without a name.
     let form = ("Content-Type", "text/plain");
@@ -374,15 +374,15 @@ fn the_door_of_the_page_lets_in_its_own_page_and_nobody_else() {
         .expect(415);
     web.bare("POST", "/sendNotes", &[cookie, key, JSON], "{}")
         .expect(400);
-    web.bare("GET", "/keys", &[cookie, key], "").expect(400);
+    web.bare("GET", "/history", &[cookie, key], "").expect(400);
     web.bare(
         "GET",
-        "/keys",
+        "/history",
         &[cookie, key, TAB, ("Origin", "http://evil.test")],
         "",
     )
     .expect(403);
-    web.bare("PUT", "/keys", &[cookie, key, TAB, JSON], "{}")
+    web.bare("PUT", "/history", &[cookie, key, TAB, JSON], "{}")
         .expect(405);
     web.bare("GET", "/nothing", &[cookie, key, TAB], "")
         .expect(404);
@@ -413,7 +413,7 @@ fn the_program_of_another_user_is_not_let_in_with_the_persons_secrets() {
     let asks = |user: u32| {
         let [(_, cookie), (_, key)] = web.secrets.headers();
         let head = format!(
-            "GET /keys HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\nCookie: {cookie}\\r\\nX-Pillion-Key: {key}\\r\\nX-Pillion-Tab: one\\r\\n\\r\\n"
+            "GET /history HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\nCookie: {cookie}\\r\\nX-Pillion-Key: {key}\\r\\nX-Pillion-Tab: one\\r\\n\\r\\n"
         );
         let dial = format!(
             "exec 3<>/dev/tcp/127.0.0.1/{}; printf '{head}' >&3; cat <&3",
@@ -440,7 +440,7 @@ fn silent_connections_keep_nobody_out_of_the_page() {
         .map(|_| TcpStream::connect(format!("127.0.0.1:{}", web.port())).unwrap())
         .collect();
     let started = Instant::now();
-    while web.get("/keys").status != 200 {
+    while web.get("/history").status != 200 {
         assert!(started.elapsed() < SOON);
         pause(started);
     }
@@ -723,7 +723,7 @@ fn start_apart(sandbox: &Sandbox) -> (String, String) {
 fn ask_again(stream: &mut TcpStream, secrets: &Secrets) -> String {
     let Secrets { cookie, key } = secrets;
     let head = format!(
-        "GET /keys HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\nX-Pillion-Key: {key}\r\nX-Pillion-Tab: one\r\n\r\n"
+        "GET /history HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\nX-Pillion-Key: {key}\r\nX-Pillion-Tab: one\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).unwrap();
     let mut answer = BufReader::new(stream);
@@ -805,7 +805,7 @@ fn what_an_agent_has_started_sees_nothing_of_the_page() {
         .unwrap_or_else(|| panic!("{}{}", opened.stdout, opened.stderr));
     let secrets = Secrets::new(head, body);
     let [cookie, key] = secrets.headers();
-    for path in ["/keys", "/turns", "/events?tab=one"] {
+    for path in ["/history", "/turns", "/events?tab=one"] {
         let refused = request(port, "GET", path, &[cookie, key, TAB], "").expect(403);
         assert_eq!(refused.json()["code"], "byAgent", "{path}");
     }

@@ -83,6 +83,13 @@ fn in_the_list_keys_keep_and_take_back_and_undo() {
     decide(&web.tab, key("a"));
     home.wait_state(turn, "kept");
     assert_eq!(fs::read_to_string(&path).unwrap(), "two\n");
+    // A filter that nothing fits is still there to be changed.
+    web.tab.click("#filter");
+    web.tab.type_text("nothing");
+    web.tab.wait_gone(".item");
+    assert_eq!(web.tab.evaluate("document.activeElement.id"), "filter");
+    web.tab.fill("#filter", "");
+    web.tab.wait_for(".item.turn");
 }
 
 /// `r` is "Leave" on the button above the diff, and "take back" in the list.

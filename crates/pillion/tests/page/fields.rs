@@ -5,7 +5,7 @@ use std::fs;
 use pillion_testkit::client::Update;
 use pillion_testkit::{SOON, Tab};
 
-use crate::world::{MESSAGE, Web, accept_in, decide, has_no_problems, key, shows};
+use crate::world::{MESSAGE, Web, accept_in, decide, has_no_problems, key, numbers, shows};
 
 const FIELD: &str = ".file-text textarea";
 
@@ -189,6 +189,147 @@ fn a_note_that_is_left_stands_below_its_line_also_after_a_reload() {
         .wait_until("document.querySelector('.writing textarea').value.includes('typed')");
     web.tab.reload();
     web.tab.wait_text(".note", "left typed");
+}
+
+/// What is typed in this tab is told to the program only once [`arrives`] says so, but for what is sent as the page goes.
+fn is_on_its_way(tab: &Tab) {
+    tab.evaluate(
+        "fetch = ((fetch, way) => (path, how) => path.endsWith('/words') && !how.keepalive ? way.then(() => fetch(path, how)) : fetch(path, how))(
+            fetch, new Promise((arrives) => { globalThis.arrives = arrives; }))",
+    );
+}
+
+fn arrives(tab: &Tab) {
+    tab.evaluate("arrives()");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn what_was_typed_in_the_last_moment_is_there_after_a_reload() {
+    let web = Web::start();
+    let agent = web.agent();
+    web.propose(&agent, "a.txt", "one\n", "two\n");
+    for (key, field) in [
+        ("Shift+C", ".writing textarea"),
+        ("Shift+R", "dialog textarea"),
+        ("e", FIELD),
+    ] {
+        is_on_its_way(&web.tab);
+        web.tab.press(key);
+        web.tab.wait_for(field);
+        web.tab.insert_text("mine ");
+        web.tab.reload();
+        shows(&web.tab, "a.txt");
+        if key == "Shift+C" {
+            web.tab.wait_text(".note", "mine");
+        }
+        // It may come after the page.
+        let has = format!("document.querySelector('{field}').value.startsWith('mine')");
+        let mut is_there = false;
+        while !is_there {
+            web.tab.press(key);
+            web.tab.wait_for(field);
+            is_there = web.tab.evaluate(&has) == true;
+            web.tab.press("Escape");
+            web.tab.wait_gone(field);
+        }
+    }
+    // More than a browser sends of a page that is gone: it asks whether that is meant.
+    let asks = "!dispatchEvent(new Event('beforeunload', { cancelable: true }))";
+    is_on_its_way(&web.tab);
+    web.tab.press("e");
+    web.tab.wait_for(FIELD);
+    assert_eq!(web.tab.evaluate(asks), false);
+    web.tab.insert_text(&"long ".repeat(20_000));
+    web.tab.wait_until(asks);
+    arrives(&web.tab);
+    web.tab.wait_until(&format!("!({asks})"));
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn what_arrives_after_the_decision_is_kept_as_well() {
+    let web = Web::start();
+    let review = web.review();
+    let agent = web.agent();
+    web.propose(&agent, "a.txt", "one\n", "two\n");
+    review.wait_for("proposes a.txt", SOON);
+    is_on_its_way(&web.tab);
+    type_at_the_beginning(&web.tab, "mine ");
+    accept_in(&review, || web.tab.count("dialog") == 1);
+    arrives(&web.tab);
+    assert_eq!(kept(&web.tab), "mine two\n");
+    web.tab.press("Escape");
+    web.tab.wait_gone("dialog");
+    let other = web.browser.open(&web.address);
+    for (name, key, field) in [
+        ("b.txt", "Shift+C", ".writing textarea"),
+        ("c.txt", "Shift+R", "dialog textarea"),
+    ] {
+        web.tab.to_front();
+        web.propose(&agent, name, "one\n", "two\n");
+        is_on_its_way(&web.tab);
+        web.tab.press(key);
+        web.tab.wait_for(field);
+        web.tab.insert_text(name);
+        other.to_front();
+        shows(&other, name);
+        decide(&other, |tab| tab.press("r"));
+        web.tab.to_front();
+        web.tab.wait_text("dialog", "You had not sent this");
+        arrives(&web.tab);
+        web.tab.wait_text(MESSAGE, &format!("“{name}”"));
+        assert_eq!(kept(&web.tab), name);
+        web.tab.press("Escape");
+        web.tab.wait_gone("dialog");
+    }
+    has_no_problems(&other);
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn who_types_goes_on_typing_while_the_rows_become_others() {
+    let web = Web::start();
+    let mut agent = web.agent();
+    let proposed = numbers(40).replace("line 30\n", "line thirty\n");
+    let path = web.propose(&agent, "a.txt", &numbers(40), &proposed);
+    let other = web.browser.open(&web.address);
+    shows(&other, "a.txt");
+    web.tab.to_front();
+    // The text becomes another before the first letter is there, and after it.
+    web.tab.press("Shift+C");
+    web.tab.wait_for(".writing textarea");
+    for (key, out) in [("Space", true), ("z", false)] {
+        let is_so = format!("document.querySelector('.strip').matches('.out') === {out}");
+        other.to_front();
+        other.press(key);
+        other.wait_until(&is_so);
+        web.tab.to_front();
+        web.tab.wait_until(&is_so);
+        web.tab.press("a");
+        web.tab.press("b");
+        web.tab
+            .evaluate("document.querySelector('.writing textarea').setSelectionRange(1, 1)");
+    }
+    // A note above it, and other folds.
+    other.to_front();
+    other.press("Shift+F");
+    other.wait_for(".writing textarea");
+    other.insert_text("above");
+    other.press("Control+Enter");
+    other.wait_text(".note", "above");
+    web.tab.to_front();
+    web.tab.wait_text(".note", "above");
+    web.tab.press("r");
+    let value =
+        "document.activeElement.matches('.writing textarea') && document.activeElement.value";
+    assert_eq!(web.tab.evaluate(value), "arabb");
+    web.tab.press("Control+Enter");
+    web.tab.wait_text(".note", "arabb");
+    web.tab.wait_text(".note", "line 30");
+    web.decide(key("a"));
+    assert_eq!(agent.outcome(), Update::accepted(path, proposed));
+    has_no_problems(&other);
 }
 
 #[test]

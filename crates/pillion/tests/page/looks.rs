@@ -187,6 +187,18 @@ fn on_a_phone_it_is_one_column_with_large_buttons_at_the_bottom() {
     assert_eq!(agent.outcome(), Update::accepted(path, proposed()));
     let many = numbers(3);
     web.propose(&agent, "b.txt", &many, "b\n");
+    let other = web.agent();
+    other.propose(web.path("c.txt"), "c\n");
+    web.tab.wait_text("#pending", "2 to review");
+    for (from, to, name) in [
+        ((300, 400), (100, 410), "c.txt"),
+        ((100, 400), (130, 410), "c.txt"),
+        ((300, 300), (200, 500), "c.txt"),
+        ((100, 400), (300, 390), "b.txt"),
+    ] {
+        web.tab.swipe(from, to);
+        shows(&web.tab, name);
+    }
     // What comes too early closes the dialog, and keeps the words.
     web.decide(|tab| {
         if tab.count("dialog textarea") == 0 {

@@ -1,6 +1,7 @@
 //! What is being typed in the fields of tabs and was not sent. It belongs to the proposal that it was begun on, and to a tab.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use pillion_judge::HunkNote;
 use pillion_judge::proposal::Proposal;
@@ -28,6 +29,30 @@ pub(crate) struct Fields {
     edits: Vec<Edit>,
     /// The note that is being typed in a tab.
     pub(crate) notes: HashMap<String, HunkNote>,
+    /// The note for which a tab has opened its field last.
+    begun: HashMap<String, HunkNote>,
+    /// The number of what was heard last of a tab.
+    heard: HashMap<String, u64>,
+}
+
+/// A diff that is gone, and what was typed on it: more may be on its way.
+pub(crate) struct Ended {
+    id: DiffId,
+    path: PathBuf,
+    fields: Fields,
+    /// Why it is gone.
+    words: String,
+}
+
+impl Ended {
+    pub(super) fn new(view: Shown, words: String) -> Self {
+        Self {
+            id: view.diff.id,
+            path: view.judged.target.path,
+            fields: view.fields,
+            words,
+        }
+    }
 }
 
 /// What of a file is edited.
@@ -70,6 +95,19 @@ impl Fields {
     pub(crate) fn edit(&mut self, tab: &str, part: Piece) -> Option<&mut Edit> {
         let mut edits = self.edits.iter_mut();
         edits.find(|it| it.tab == tab && it.part == part)
+    }
+
+    /// The note of a tab, as it was begun.
+    pub(crate) fn begun_note(&self, tab: &str) -> Option<&HunkNote> {
+        self.notes.get(tab).or_else(|| self.begun.get(tab))
+    }
+
+    /// Returns true if this is newer than what was heard of a tab: of two requests, the second may come first.
+    fn hear(&mut self, tab: &str, n: u64) -> bool {
+        let heard = self.heard.entry(tab.to_owned()).or_default();
+        let is_newer = n >= *heard;
+        *heard = n.max(*heard);
+        is_newer
     }
 
     /// It is no longer only in the field.
@@ -187,22 +225,36 @@ impl Page {
     }
 
     /// Something is typed.
-    pub(crate) fn unsent(&mut self, tab: &str, id: DiffId, unsent: wire::Unsent) -> Outcome {
+    pub(crate) fn typed(&mut self, tab: &str, id: DiffId, typed: wire::Typed) -> Outcome {
+        let wire::Typed { n, unsent } = typed;
         let (wire::Unsent::Reason(text)
+        | wire::Unsent::Begun(wire::NoteText { text, .. })
         | wire::Unsent::Note(wire::NoteText { text, .. })
         | wire::Unsent::Edit(wire::EditText { text, .. })) = &unsent;
         let hidden = Unseeable::of(text);
-        match unsent {
+        match self.views.find_mut(id) {
+            Some(view) => {
+                if view.fields.hear(tab, n) {
+                    self.take_typed(tab, id, unsent);
+                }
+            }
+            None => self.typed_late(tab, id, n, unsent),
+        }
+        json(&hidden)
+    }
+
+    fn take_typed(&mut self, tab: &str, id: DiffId, unsent: wire::Unsent) {
+        let (note, is_begun) = match unsent {
+            wire::Unsent::Begun(note) => (note, true),
+            wire::Unsent::Note(note) => (note, false),
             wire::Unsent::Reason(text) => {
                 if let Some(view) = self.views.find_mut(id) {
                     view.reason = text;
                 }
-            }
-            wire::Unsent::Note(note) => {
-                let on = self.noted(tab, id, note);
-                if let Some((view, on)) = self.views.find_mut(id).zip(on.ok()) {
-                    view.fields.notes.insert(tab.to_owned(), on);
+                if !self.tabs.contains_key(tab) {
+                    self.tell_diff(id);
                 }
+                return;
             }
             wire::Unsent::Edit(edit) => {
                 let view = self.views.find_mut(id);
@@ -210,9 +262,60 @@ impl Page {
                 if let Some(known) = view.and_then(|it| it.fields.edit(tab, part)) {
                     known.text = Some(edit.text);
                 }
+                return;
+            }
+        };
+        let on = self.noted(tab, id, note);
+        if let Some((view, on)) = self.views.find_mut(id).zip(on.ok()) {
+            let Fields { notes, begun, .. } = &mut view.fields;
+            let fields = if is_begun { begun } else { notes };
+            fields.insert(tab.to_owned(), on);
+        }
+        // What was typed last before a reload may come after it.
+        if !self.tabs.contains_key(tab) {
+            self.leave_notes(tab);
+        }
+    }
+
+    /// What was typed on a diff comes when that is gone: it is kept.
+    fn typed_late(&mut self, tab: &str, id: DiffId, n: u64, unsent: wire::Unsent) {
+        let ended = self.ended.iter_mut().find(|it| it.id == id);
+        let Some(ended) = ended else {
+            return;
+        };
+        if !ended.fields.hear(tab, n) {
+            return;
+        }
+        let (path, words) = (ended.path.clone(), ended.words.clone());
+        match unsent {
+            wire::Unsent::Begun(_) => {}
+            wire::Unsent::Reason(text) | wire::Unsent::Note(wire::NoteText { text, .. }) => {
+                self.keep_words(path, text.trim(), &words);
+            }
+            wire::Unsent::Edit(edit) => {
+                let known = ended.fields.edit(tab, Piece::new(edit.hunk, edit.lines));
+                let whole = known.and_then(|it| {
+                    it.text = Some(edit.text);
+                    it.whole()
+                });
+                if let Some(text) = whole {
+                    self.keep_text(path, text, &words);
+                }
             }
         }
-        json(&hidden)
+    }
+
+    fn keep_words(&self, path: PathBuf, unsent: &str, words: &str) {
+        if !unsent.is_empty() {
+            let said = visible::one_line(unsent);
+            let why = format!("{words} · you had not sent “{said}”");
+            self.keep(path.with_extension("words.txt"), unsent.to_owned(), why);
+        }
+    }
+
+    fn keep_text(&self, path: PathBuf, text: String, words: &str) {
+        let why = format!("{words} · you had typed a text and not sent it");
+        self.keep(path, text, why);
     }
 
     /// A diff was decided: what was typed on it and not sent is kept.
@@ -220,23 +323,14 @@ impl Page {
         let notes = view.fields.notes.values().map(|it| it.text.as_str());
         let unsent = notes.chain([view.reason.as_str()]).map(str::trim);
         let unsent: Vec<_> = unsent.filter(|it| !it.is_empty()).collect();
-        if !unsent.is_empty() {
-            let unsent = unsent.join("\n");
-            let why = format!(
-                "{words} · you had not sent “{}”",
-                visible::one_line(&unsent)
-            );
-            let path = view.target.path.with_extension("words.txt");
-            self.keep(path, unsent, why);
-        }
+        self.keep_words(view.target.path.clone(), &unsent.join("\n"), words);
         self.keep_texts(view, words);
     }
 
     /// The texts that were typed on a diff and not sent are kept, now that it is gone.
     pub(super) fn keep_texts(&self, view: &Shown, words: &str) {
         for text in view.fields.texts() {
-            let why = format!("{words} · you had typed a text and not sent it");
-            self.keep(view.target.path.clone(), text, why);
+            self.keep_text(view.target.path.clone(), text, words);
         }
     }
 
