@@ -41,6 +41,8 @@ const state = {
   drawn: "",
   /** The change that is to be shown once it is there. @type {string | null} */
   wanted: null,
+  /** The change that this tab has kept or taken back last, and what was said of that. @type {{ id: string | null, message: string | null }} */
+  acted: { id: null, message: null },
   /** Generated files that the person wants to see. @type {Set<number>} */
   opened: new Set(),
   /** When the list of turns came last: its rows have stood there as they are since then. */
@@ -51,9 +53,10 @@ const state = {
   hidesLists: false,
   /**
    * For each decision about what is written that can be undone, the last one last: how much could be undone then in each diff.
-   * @type {Map<number, number>[]}
+   * None until this tab has decided something.
+   * @type {Map<number, number>[] | null}
    */
-  decided: [],
+  decided: null,
   /** How often the program was told what is typed. */
   words: 0,
   /** A text is being fetched to be edited: what is typed meanwhile is no command. */
@@ -227,13 +230,17 @@ const heard = {
   /** @param {import("./wire.js").Gone} gone */
   gone(gone) {
     const isHere = state.current === gone.id;
+    const own = state.diffs.some((diff) => diff.id === gone.id && isOf(diff, state.acted.id)) ? state.acted : null;
     state.isLost ||= isHere && state.yes !== null && gone.tab !== tab;
     state.diffs = state.diffs.filter((diff) => diff.id !== gone.id);
     state.news.delete(gone.id);
     if (field.now?.diff === gone.id) endField(gone.words);
     if (isHere) select(state.diffs.some((diff) => diff.id === gone.next) ? gone.next : state.diffs[0]?.id ?? null);
     else drawSoon();
-    (isHere ? say : tell)(gone.words, gone.tab === tab ? "good" : "warning");
+    if (own) {
+      say(own.message, "good");
+      state.acted = { id: null, message: null };
+    } else (isHere ? say : tell)(gone.words, gone.tab === tab ? "good" : "warning");
     copy(gone.clipboard);
   },
   /** @param {import("./wire.js").Status} status */
@@ -504,16 +511,18 @@ async function acceptSeen(asked, answer) {
 
 /** What is not written yet is the agent's now, and nothing before it is undone by a key. @param {boolean} isWritten */
 function noteDecision(isWritten) {
-  if (isWritten) state.decided.push(new Map(state.diffs.map(({ id, undo }) => [id, undo[0]])));
+  if (isWritten) (state.decided ??= []).push(new Map(state.diffs.map(({ id, undo }) => [id, undo[0]])));
   else state.decided = [];
 }
 
 /** Undoes what was done last: in this diff, or to what is written. */
 function undo() {
   const diff = current();
-  const before = state.decided.at(-1);
-  if (!before || (diff && diff.undo[0] > (before.get(diff.id) ?? 0))) return act("undo");
-  state.decided.pop();
+  const before = state.decided?.at(-1);
+  // Of what was done before the page was loaded, the program knows what was last.
+  const isUnknown = state.decided === null && !diff?.undo[0];
+  if (!isUnknown && (!before || (diff && diff.undo[0] > (before.get(diff.id) ?? 0)))) return act("undo");
+  state.decided?.pop();
   return turn("-", "undo");
 }
 
@@ -818,12 +827,14 @@ async function line(diff, side, to) {
 async function turn(id, what, more) {
   const known = state.turns?.turns.flatMap((it) => [it, ...it.changes]).find((it) => it.id === id);
   if (what === "look") state.wanted = id;
+  else state.acted = { id, message: null };
   try {
     const { done, message } = await post(`/turns/${id}/${what}`, {
       revision: known?.revision ?? null, isChosen: true, restedMs: Math.floor(performance.now() - state.turnsSince), ...more,
     });
     // What was to be opened may be there by now.
     if (what !== "look" || !done || state.wanted === id) say(message, done ? "good" : "warning");
+    if (what !== "look") state.acted = { id: done ? state.acted.id : null, message };
     if (done && (what === "keep" || what === "takeBack")) noteDecision(true);
     return done && message;
   } catch (why) {
@@ -1082,14 +1093,23 @@ const commands = {
   help: () => showHelp(help((name) => name in commands || name in onRow)),
 };
 
-/** What holds on a row of the list of what was written. @type {Record<string, (id: string) => unknown>} */
+/** What holds on a row of the list of what was written. @type {Record<string, (id: string, item: HTMLElement) => unknown>} */
 const onRow = {
+  down: (_, item) => moveItem(item, 1),
+  up: (_, item) => moveItem(item, -1),
+  "page-down": (_, item) => moveItem(item, 10),
+  "page-up": (_, item) => moveItem(item, -10),
+  top: (_, item) => moveItem(item, -Infinity),
+  end: (_, item) => moveItem(item, Infinity),
   open: look,
   keep: (id) => turn(id, "keep"),
   "take-back": (id) => turn(id, "takeBack"),
   undo: (id) => turn(id, "undo"),
   stage: (id) => turn(id, "stage"),
 };
+
+/** What the terminal's list takes, too, and here the diffs alone: on a row it would be about another file. */
+const OF_DIFF = ["reason", "note", "redo", "next"];
 
 /**
  * @param {string} name
@@ -1126,8 +1146,9 @@ document.addEventListener("keydown", (event) => {
   const { isLost } = state;
   state.isLost = false;
   if (isLost && command.name === "copy") return say(`nothing is asked any more, and nothing was decided: ${event.key} again copies`, "warning");
-  const act = id && onRow[command.name] ? () => onRow[command.name](id) : commands[command.name];
+  const act = id && item && onRow[command.name] ? () => onRow[command.name](id, item) : commands[command.name];
   event.preventDefault();
+  if (id && OF_DIFF.includes(command.name)) return say(`${event.key} is about a diff that is shown: Enter shows this one.`);
   if (!act) return say(`${event.key} is in the terminal's review only: ${command.help}.`);
   if (state.yes && command.name !== "answer" && command.guard !== "free") say("");
   Promise.resolve(act(event)).catch(failed);

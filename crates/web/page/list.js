@@ -91,11 +91,11 @@ export function drawLists(diffs, current, turns) {
 }
 
 /**
- * Moves the focus by one item, as arrow keys do.
+ * Moves the focus by so many items, as far as there are any.
  * @param {HTMLElement} from
  * @param {number} by
  */
 export function moveItem(from, by) {
   const items = /** @type {HTMLElement[]} */ ([...byId("lists").querySelectorAll("button.item")]);
-  items[items.indexOf(from) + by]?.focus();
+  items[Math.max(0, Math.min(items.indexOf(from) + by, items.length - 1))]?.focus();
 }

@@ -83,6 +83,21 @@ fn in_the_list_keys_keep_and_take_back_and_undo() {
     decide(&web.tab, key("a"));
     home.wait_state(turn, "kept");
     assert_eq!(fs::read_to_string(&path).unwrap(), "two\n");
+    // What the tab has not done itself is undone as well.
+    web.tab.reload();
+    web.tab.wait_text("#lists", "kept");
+    decide(&web.tab, key("z"));
+    home.wait_state(turn, "unseen");
+    // What is about a diff is not about another one than that of the row.
+    web.tab.press("Shift+S");
+    web.tab
+        .wait_until("document.activeElement?.matches('.item.turn')");
+    web.tab.press("j");
+    web.tab
+        .wait_until("document.activeElement?.matches('.item.change')");
+    web.tab.press("Shift+R");
+    web.tab
+        .wait_text("#message", "R is about a diff that is shown");
     // A filter that nothing fits is still there to be changed.
     web.tab.click("#filter");
     web.tab.type_text("nothing");
