@@ -161,7 +161,9 @@ export function dialog(title, ...contents) {
   const back = /** @type {HTMLElement | null} */ (document.activeElement);
   const made = el("dialog", { "aria-label": title || undefined, tabindex: -1, onclose: () => {
     made.remove();
-    const again = back?.isConnected ? back : document.querySelector(`[data-key="${back?.dataset.key}"]`);
+    // The browser gives the keyboard back to what had it, but not to what was drawn in its place; and it may be somewhere else by now.
+    if (document.activeElement !== document.body) return;
+    const again = document.querySelector(`[data-key="${back?.dataset.key}"]`);
     /** @type {HTMLElement | null} */ (again)?.focus({ preventScroll: true });
   } }, title && el("h2", {}, title), ...contents);
   document.body.append(made);
