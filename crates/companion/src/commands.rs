@@ -116,11 +116,12 @@ impl Commands {
         &self.runtime
     }
 
-    /// An agent has called a hook: what its process starts does not speak for the person, from now on and in the store.
-    pub(crate) async fn hooked(&self, agent: Dialect, hook: &Asker) {
-        let (who, hook) = (self.who.clone(), hook.clone());
+    /// An agent has called a hook, and is one of these processes: what it starts does not speak for the person, from now on and in the
+    /// store.
+    pub(crate) async fn hooked(&self, agent: Dialect, hook: &Asker, processes: &[u32]) {
+        let (who, hook, processes) = (self.who.clone(), hook.clone(), processes.to_vec());
         // It looks at the disk.
-        let _ = tasks::spawn_blocking(move || who.hooked(agent, &hook)).await;
+        let _ = tasks::spawn_blocking(move || who.hooked(agent, &hook, &processes)).await;
     }
 
     /// Looks up where the paths of these diffs lead.

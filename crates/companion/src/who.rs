@@ -384,11 +384,18 @@ impl Who {
         }
     }
 
-    /// An agent has called a hook: it is what stands between the hook and the person's shell, terminal or view.
-    pub(crate) fn hooked(&self, agent: Dialect, hook: &Asker) {
-        let views = self.known().views;
-        let is_persons = |process: &AgentProcess| views.iter().any(|view| view.has(*process));
-        let above = hook.lineage.agent_of_hook(&Machine);
+    /// An agent has called a hook: it is what stands between the hook and the person's shell, terminal or view, up to the uppermost of these
+    /// processes, which the hook takes for it. Above an agent that nobody knows yet there may be a view's starter of which nothing shows
+    /// either that it is the person's: it has started the agent, too.
+    pub(crate) fn hooked(&self, agent: Dialect, hook: &Asker, processes: &[u32]) {
+        let known = self.known();
+        let views: Vec<_> = self.lock().views.values().cloned().collect();
+        let views = views.iter().map(|view| (view.lineage(&known), &view.says));
+        let views: Vec<_> = views
+            .filter(|(it, says)| known.agent(it, says).is_none())
+            .collect();
+        let is_persons = |process: &AgentProcess| views.iter().any(|(it, _)| it.has(*process));
+        let above = hook.lineage.agent_of_hook(processes, &Machine);
         let end = above.iter().position(is_persons).unwrap_or(above.len());
         self.learn(agent, above[..end].to_vec(), process::now());
     }

@@ -202,7 +202,10 @@ async fn hook(
     hook: Hook,
     caller: Arc<Caller>,
 ) -> Result<Option<AgentOfHook>, Refused> {
-    companion.hooked(hook.agent, caller.asker()).await;
+    let processes = &hook.processes;
+    companion
+        .hooked(hook.agent, caller.asker(), processes)
+        .await;
     let agent = companion.get("hook", move |it| it.hook(&hook, caller.asker()));
     agent.await
 }
@@ -219,7 +222,10 @@ async fn work(
         tracing::warn!(agent = %work.agent, "a command speaks for hooks of a process that has not started it");
         return Ok(None);
     }
-    companion.hooked(work.agent, caller.asker()).await;
+    let processes = &work.processes;
+    companion
+        .hooked(work.agent, caller.asker(), processes)
+        .await;
     let told = companion.ask("work", move |it, told| {
         it.worked(work, caller.asker(), told);
     });

@@ -194,9 +194,9 @@ impl Lineage {
         Some(does_more.map(|it| &*it.process.command).collect())
     }
 
-    /// Those above a hook that are the agent which has called it. A multiplexer that somebody uses is none: it runs what any program asks
-    /// it to run.
-    pub(super) fn agent_of_hook(&self, look: &impl Look) -> Vec<AgentProcess> {
+    /// Those above a hook that are the agent which has called it, none of them above what the hook takes for the agent, if that is there. A
+    /// multiplexer that somebody uses is none: it runs what any program asks it to run.
+    pub(super) fn agent_of_hook(&self, processes: &[u32], look: &impl Look) -> Vec<AgentProcess> {
         let above: Vec<_> = self.own().skip(1).cloned().collect();
         let mut program = lineage::of_one_program(&above);
         if let Some((top, below)) = program.split_last()
@@ -205,6 +205,9 @@ impl Lineage {
         {
             program = below;
         }
+        let is_named = |kin: &Kin| processes.contains(&kin.process.pid);
+        let end = program.iter().rposition(is_named);
+        let program = end.map_or(program, |end| &program[..=end]);
         program.iter().map(identity).collect()
     }
 }
@@ -305,6 +308,23 @@ pub(super) mod tests {
             assert_eq!(is_own, !is_command, "{above:?}");
         }
         assert_eq!(Lineage::default().way_from(agent), None);
+    }
+
+    #[test]
+    fn what_has_started_the_agent_of_a_hook_is_no_agent() {
+        let above = ["pillion hook x", "sh -c x", "x", "editor", "script"];
+        let found = (0..5).map(|at| kin(9 - at, 8 - at, 1, above[at as usize]));
+        let lineage = lineage(&found.collect::<Vec<_>>(), &[]);
+        for (named, agent) in [
+            (&[7][..], &[8, 7][..]),
+            (&[8, 7, 6], &[8, 7, 6]),
+            (&[], &[8, 7, 6, 5]),
+            (&[4, 70], &[8, 7, 6, 5]),
+        ] {
+            let found = lineage.agent_of_hook(named, &Machine);
+            let found: Vec<_> = found.into_iter().map(|it| it.pid).collect();
+            assert_eq!(found, agent, "{named:?}");
+        }
     }
 
     /// A process of this user in a session without a terminal.

@@ -131,7 +131,8 @@ impl Known {
         })
     }
 
-    fn agent(&self, asker: &Lineage, says: &[Dialect]) -> Option<Stranger> {
+    /// The agent that is above a process, or whose variable it has.
+    pub(super) fn agent(&self, asker: &Lineage, says: &[Dialect]) -> Option<Stranger> {
         self.agent_above(asker).or_else(|| {
             let mut named = asker.commanding().chain(says.iter().copied());
             let named = named.find(|agent| !self.inherited.contains(agent));

@@ -66,6 +66,43 @@ fn a_view_that_comes_after_the_agent_which_is_above_it_is_the_agents() {
     assert_eq!(who.judge(&asker(std::process::id())), refused);
 }
 
+/// Where an agent was before, what is in a session of its own could have been left behind by that.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_has_started_a_view_in_another_session_is_no_agent_that_it_starts_later() {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    let sleep = || {
+        let mut sleep = Command::new("sleep");
+        sleep.arg("600");
+        sleep
+    };
+    let who = Who::default();
+    let mut former = sleep().spawn().unwrap();
+    let agent = process(former.id()).unwrap();
+    former.kill().unwrap();
+    former.wait().unwrap();
+    who.learn(Dialect::ClaudeCode, vec![agent], process::now());
+    let begin = || {
+        rustix::process::setsid()?;
+        Ok(())
+    };
+    let mut view = sleep();
+    // SAFETY: it makes one system call.
+    let mut view = unsafe { view.pre_exec(begin) }.spawn().unwrap();
+    let _seat = who.seat(asker(view.id()).with_editor(view.id()));
+    let mut hook = sleep().spawn().unwrap();
+    who.hooked(Dialect::KimiCode, &asker(hook.id()), &[]);
+    let known = who.lock().agents.clone();
+    let known: Vec<_> = known.into_iter().map(|it| it.process).collect();
+    assert_eq!(known, [agent]);
+    for child in [&mut view, &mut hook] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
 #[test]
 fn whoever_has_ended_is_nobody() {
     let who = Who::default();
