@@ -68,7 +68,7 @@ pub use handover::{Handover, Predecessor};
 pub use liveness::listens;
 pub use private_file::FileError;
 pub use real_path::{
-    canonicalize, depth_in, is_same, real_path, why_ambiguous, why_each_programs_own,
+    canonicalize, depth_in, is_same, real_path, real_path_of, why_ambiguous, why_each_programs_own,
 };
 pub use runs_code::runner;
 pub use socket::Socket;

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 pub fn why_each_programs_own(path: &Path) -> Option<&'static str> {
     let is_below = |path: &Path| path.starts_with("/proc");
     let mut is_own = is_below(path);
-    without_links(path, |step| is_own |= is_below(step));
+    without_links(path, None, |step| is_own |= is_below(step));
     is_own.then_some(
         "leads through /proc, which differs between programs: name the file by its own path",
     )
@@ -37,7 +37,7 @@ pub fn real_path(path: &Path) -> PathBuf {
     if let Ok(real) = canonicalize(path) {
         return real;
     }
-    let path = without_links(path, |_| ());
+    let path = without_links(path, None, |_| ());
     for existing in path.ancestors() {
         let Ok(real) = canonicalize(existing) else {
             continue;
@@ -49,6 +49,11 @@ pub fn real_path(path: &Path) -> PathBuf {
         };
     }
     path
+}
+
+/// The place where the path leads for another process, whose own part of `/proc` is another one.
+pub fn real_path_of(process: u32, path: &Path) -> PathBuf {
+    real_path(&without_links(path, Some(process), |_| ()))
 }
 
 /// Says why what a program reads by this path may not be what another one writes by it, with what to do instead; `None` if
@@ -89,8 +94,13 @@ pub fn depth_in(roots: &[PathBuf], path: &Path) -> Option<usize> {
     containing.map(|root| root.components().count()).max()
 }
 
-/// The path with every link followed and every `..` applied. `visit` is called with each place on the way.
-fn without_links(path: &Path, mut visit: impl FnMut(&Path)) -> PathBuf {
+/// The path with every link followed and every `..` applied, for this process or another one. `visit` is called with each place on the way.
+fn without_links(path: &Path, process: Option<u32>, mut visit: impl FnMut(&Path)) -> PathBuf {
+    let link_at = |place: &Path| match (process, place.to_str()) {
+        (Some(pid), Some("/proc/self")) => Ok(pid.to_string().into()),
+        (Some(pid), Some("/proc/thread-self")) => Ok(format!("{pid}/task/{pid}").into()),
+        _ => place.read_link(),
+    };
     // As many as Linux follows.
     let mut links = 40;
     let mut real = PathBuf::new();
@@ -102,7 +112,7 @@ fn without_links(path: &Path, mut visit: impl FnMut(&Path)) -> PathBuf {
         }
         let next = real.join(&part);
         visit(&next);
-        match next.read_link() {
+        match link_at(&next) {
             Ok(link) if links > 0 => {
                 links -= 1;
                 for part in link.iter().rev() {
@@ -195,6 +205,41 @@ mod tests {
         ] {
             assert_eq!(why_ambiguous(&real.join(path)), None, "{path}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_leads_through_another_process_is_found_as_that_finds_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("there")).unwrap();
+        std::os::unix::fs::symlink("/proc/self/cwd", real.join("own")).unwrap();
+        let mut other = std::process::Command::new("sleep");
+        let mut other = other
+            .arg("600")
+            .current_dir(real.join("there"))
+            .spawn()
+            .unwrap();
+        let pid = other.id();
+        let root = format!("/proc/thread-self/root{}", real.display());
+        for (path, expected) in [
+            ("/proc/self/cwd/a.txt", "there/a.txt"),
+            ("/proc/self/task/../cwd/../b.txt", "b.txt"),
+            ("/dev/fd/../cwd/a.txt", "there/a.txt"),
+            ("/proc/thread-self/cwd/a.txt", "there/a.txt"),
+            (&format!("{root}/c/d.txt"), "c/d.txt"),
+            (&format!("/proc/{pid}/cwd/a.txt"), "there/a.txt"),
+            (real.join("own/a.txt").to_str().unwrap(), "there/a.txt"),
+            (real.join("b.txt").to_str().unwrap(), "b.txt"),
+        ] {
+            assert_eq!(
+                real_path_of(pid, Path::new(path)),
+                real.join(expected),
+                "{path}"
+            );
+        }
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 
     #[test]

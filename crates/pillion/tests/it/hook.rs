@@ -514,6 +514,42 @@ fn what_cannot_be_shown_is_left_to_the_agents_own_question() {
     assert_eq!(answer.output["decision"], "deny", "{answer:?}");
 }
 
+/// The agent works elsewhere, where nobody could be asked.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_of_a_workspace_that_is_named_through_proc_is_not_written_unseen() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let file = sandbox.home.file("a.txt", BEFORE);
+    let elsewhere = sandbox.home.root().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink("/proc/self/root", elsewhere.join("link")).unwrap();
+    let (file, here) = (file.display(), elsewhere.display());
+    for (agent, event, tool) in AGENTS {
+        for path in [
+            format!("/proc/self/root{file}"),
+            format!("/proc/{}/root{file}", std::process::id()),
+            format!("/proc/self/task/../root{file}"),
+            format!("/dev/fd/../root{file}"),
+            format!("{here}/link{file}"),
+        ] {
+            let mut call = write(&sandbox, Path::new(&path), "x");
+            call["hook_event_name"] = event.into();
+            call["tool_name"] = tool.into();
+            call["cwd"] = elsewhere.to_str().into();
+            let mut hook = sandbox.command(["hook", agent]);
+            let hook = Hook::run(hook.current_dir(&elsewhere), call.to_string().as_bytes());
+            let answer = hook.answer();
+            let said = answer.output.to_string();
+            assert!(
+                said.contains("leads through /proc"),
+                "{agent} {path}: {answer:?}"
+            );
+        }
+    }
+    pending(&sandbox, 0);
+}
+
 #[test]
 fn a_file_outside_of_the_workspace_and_one_behind_a_link_are_shown() {
     let sandbox = Sandbox::new();

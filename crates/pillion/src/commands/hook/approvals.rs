@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -60,6 +60,8 @@ pub struct Ahead {
     accepted: BTreeMap<String, (String, String)>,
     /// True if none of these calls is made before all are judged.
     is_all_first: bool,
+    /// The files that could not be read.
+    pub unread: Vec<PathBuf>,
     /// Only one call for a file is judged at a time.
     #[expect(dead_code, reason = "dropping it lets the next one go on")]
     held: Option<File>,
@@ -170,7 +172,9 @@ impl Ahead {
 
 impl Files for Ahead {
     fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String> {
-        let bytes = Disk.read(path)?;
+        let bytes = Disk
+            .read(path)
+            .inspect_err(|_| self.unread.push(path.to_owned()))?;
         Ok(self.of_file(&path.to_string_lossy(), bytes))
     }
 

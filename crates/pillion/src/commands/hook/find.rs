@@ -46,16 +46,14 @@ pub enum Missing {
     Nobody(anyhow::Error),
 }
 
-/// The places where the companion is looked for that is to show these changes: at each of the files, and at last in the folder
-/// in which the agent works.
-pub fn targets(changes: &Changes, call: &Call, target: &Target) -> Vec<Target> {
-    let files = match changes {
-        Changes::Files(changes) => &changes[..],
-        _ => &[],
+/// The places where the companion is looked for that is to show these changes: at each of the files, or of those that could not be read, and
+/// at last in the folder in which the agent works.
+pub fn targets(changes: &Changes, unread: &[PathBuf], call: &Call, target: &Target) -> Vec<Target> {
+    let files: Vec<_> = match changes {
+        Changes::Files(changes) => changes.iter().map(|it| Path::new(&it.path)).collect(),
+        _ => unread.iter().map(PathBuf::as_path).collect(),
     };
-    let about = files
-        .iter()
-        .map(|change| target.clone().about(Path::new(&change.path)));
+    let about = files.into_iter().map(|file| target.clone().about(file));
     let mut targets: Vec<_> = about.collect();
     if targets.is_empty() {
         targets.push(target.clone());

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
+use pillion_discovery::{Environment, real_path_of};
 use pillion_hooks::{
     After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, NOT_EXACT, Ruling,
     Scope,
@@ -154,7 +154,11 @@ impl Judge<'_, '_> {
         target: &Target,
         watch: &mut Watch,
     ) -> Result<Ruling, Misled> {
-        let targets = find::targets(&changes, self.call, target);
+        let process = agent::process(self.protocol);
+        let unread = self.ahead.unread.iter();
+        let unread =
+            unread.map(|path| process.map_or_else(|| path.clone(), |it| real_path_of(it, path)));
+        let targets = find::targets(&changes, &Vec::from_iter(unread), self.call, target);
         loop {
             let companion = match self.companions.find(&targets, self.limits.deadline) {
                 Ok(companion) => companion,
