@@ -293,7 +293,7 @@ impl Address {
         if let Some(program) = peer::unexpected(&stream, self.listener(&folder)) {
             return Err(FileError::AnotherProgram { path, program });
         }
-        let expected = peer::expect_listener(&stream);
+        let expected = peer::expect_peer(&stream);
         expected.map_err(|error| FileError::io("connect to", &path, error))?;
         Ok(stream)
     }

@@ -132,7 +132,7 @@ pub struct Taking {
 
 /// Reads what appears in `folder` until nothing listens.
 pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
-    let mut watch = watch::Watch::new(&folder)?;
+    let mut watch = watch::Watch::new(&folder);
     spawn("inbox", move || {
         let mut reports = Reports::new();
         loop {
@@ -324,7 +324,6 @@ fn act(mut words: impl Iterator<Item = String>) -> Option<(ChangesAct, Option<u3
 
 #[cfg(target_os = "linux")]
 mod watch {
-    use std::io;
     use std::os::fd::OwnedFd;
     use std::path::Path;
     use std::thread::sleep;
@@ -332,30 +331,43 @@ mod watch {
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+    use rustix::io::Errno;
 
-    /// Reports files that were written.
+    /// The interval at which the folder is read where others have taken all that the system has for this.
+    const UNTOLD: Duration = Duration::from_millis(200);
+
+    /// Reports files that were written, as far as the system tells.
     #[derive(Debug)]
     pub struct Watch {
-        fd: OwnedFd,
+        fd: Option<OwnedFd>,
     }
 
     impl Watch {
-        pub fn new(folder: &Path) -> io::Result<Self> {
-            let fd = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-            add_watch(&fd, folder, WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO)?;
-            Ok(Self { fd })
+        pub fn new(folder: &Path) -> Self {
+            let start = || {
+                let fd = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+                add_watch(&fd, folder, WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO)?;
+                Ok(fd)
+            };
+            let fd = start().inspect_err(|error: &Errno| {
+                tracing::warn!(%error, "the folder is read again and again");
+            });
+            Self { fd: fd.ok() }
         }
 
         /// Until something was written, or for so long.
         pub fn wait(&mut self, limit: Duration) {
+            let Some(fd) = &self.fd else {
+                return sleep(UNTOLD);
+            };
             let timeout = Timespec::try_from(limit).ok();
-            let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
+            let mut fds = [PollFd::new(fd, PollFlags::IN)];
             match poll(&mut fds, timeout.as_ref()) {
                 Ok(0) => {}
                 // What it was does not matter: everything is read.
                 Ok(_) => {
                     let mut events = [0; 4096];
-                    while rustix::io::read(&self.fd, &mut events).is_ok_and(|read| read > 0) {}
+                    while rustix::io::read(fd, &mut events).is_ok_and(|read| read > 0) {}
                 }
                 Err(_) => sleep(Duration::from_millis(50)),
             }
@@ -365,7 +377,6 @@ mod watch {
 
 #[cfg(not(target_os = "linux"))]
 mod watch {
-    use std::io;
     use std::path::Path;
     use std::thread::sleep;
     use std::time::Duration;
@@ -375,8 +386,8 @@ mod watch {
     pub struct Watch;
 
     impl Watch {
-        pub fn new(_: &Path) -> io::Result<Self> {
-            Ok(Self)
+        pub fn new(_: &Path) -> Self {
+            Self
         }
 
         pub fn wait(&mut self, limit: Duration) {

@@ -48,12 +48,12 @@ impl Server {
 
     /// Returns false if it is gone, and nothing tells which process it is now.
     pub fn is_known(&self) -> bool {
-        !tells() || self.started_at.is_some()
+        !peer::is_shown() || self.started_at.is_some()
     }
 
     /// Whether it has started what is at the other end of this connection, and nothing in between.
     fn has_started(&self, other: &Stream) -> bool {
-        if !tells() {
+        if !peer::is_shown() {
             return true;
         }
         let started = || {
@@ -64,11 +64,6 @@ impl Server {
         // Its number was its own until now, or what was found may be another's.
         started() == Some(true) && peer::is_there(other)
     }
-}
-
-/// True if the system tells which process connects, and shows it under that number.
-fn tells() -> bool {
-    peer::TELLS_PROCESSES && process::own_shown() == Some(std::process::id())
 }
 
 /// Hears what is said, until nothing listens to it.

@@ -51,7 +51,7 @@ pub enum Malformed {
         column: usize,
     },
     /// The stream broke.
-    #[error("cannot read standard input")]
+    #[error("cannot read what the editor sends")]
     Io(#[from] io::Error),
 }
 

@@ -26,6 +26,8 @@ mod transport;
 mod uri;
 mod watch;
 
+use std::path::PathBuf;
+
 pub use framing::Malformed;
 use pillion_view::StartOwn;
 pub use server::run;
@@ -39,9 +41,6 @@ pub enum Error {
     /// Its messages are not the base protocol.
     #[error("cannot parse the editor's messages")]
     Malformed(#[from] Malformed),
-    /// Whoever opened its pipes would not be noticed.
-    #[error("nobody would notice if another program opened the editor's connection to Pillion")]
-    Unguarded(#[source] std::io::Error),
     /// What comes over it may be that program's.
     #[error(
         "another program has the editor's connection to Pillion open: nothing that came over it since counts"
@@ -54,6 +53,8 @@ pub enum Error {
 pub struct Options {
     /// The editor, if it does not identify itself.
     pub editor: Option<String>,
+    /// The socket at which to listen for the editor, in place of standard input and output.
+    pub socket: Option<PathBuf>,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
     /// True if agents are to show their changes themselves.

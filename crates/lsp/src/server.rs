@@ -34,7 +34,7 @@ const STDERR_TIMEOUT: Duration = Duration::from_secs(1);
 /// # Errors
 /// When the editor left without `shutdown`, or did not use the protocol.
 pub fn run(options: Options) -> anyhow::Result<()> {
-    let transport = transport::stdio()?;
+    let transport = transport::connect(options.socket.as_deref())?;
     let (event_sender, events) = unbounded();
     let mut server = Server {
         options,
@@ -45,6 +45,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         parent_pid: process::ancestors(std::process::id()).first().copied(),
         session: None,
         is_shut_down: false,
+        unheard: transport.unheard,
     };
     let ending = server.serve(&transport.input, &events, &transport.written);
     tracing::info!(?ending, "the editor is no longer served");
@@ -77,6 +78,7 @@ struct Server {
     parent_pid: Option<u32>,
     session: Option<Session>,
     is_shut_down: bool,
+    unheard: Option<&'static str>,
 }
 
 /// Why the loop ends: the editor asked for it or is gone, or a signal came; otherwise what went wrong.
@@ -318,6 +320,7 @@ impl Server {
             output: self.output.clone(),
             events: self.events.clone(),
             done: self.done.0.clone(),
+            unheard: self.unheard,
         };
         let (started, session) = bounded(1);
         // One that comes too late is dropped, and with it whatever it published.

@@ -64,6 +64,8 @@ pub struct Session {
     held: Vec<EditorEvent>,
     /// The messages from before that.
     unsent: Vec<Message>,
+    /// False if another program may say all that the editor says.
+    is_heard: bool,
 }
 
 /// The parts that a session is made of.
@@ -79,6 +81,8 @@ pub struct Start {
     pub output: Sender<Message>,
     pub events: Sender<Told>,
     pub done: Sender<Done>,
+    /// Why nothing counts that the editor says, if nothing does.
+    pub unheard: Option<&'static str>,
 }
 
 impl Start {
@@ -128,6 +132,7 @@ impl Start {
             ide,
             self.events.clone(),
             self.done.clone(),
+            self.unheard,
         );
         let plan = Plan {
             options,
@@ -135,6 +140,7 @@ impl Start {
             compares,
             events: self.events,
             done: self.done.clone(),
+            unheard: self.unheard,
         };
         let encoding = params.encoding();
         let (profile, files, state): (Box<dyn ClientProfile + Send>, _, _) = match profile_kind {
@@ -175,6 +181,8 @@ impl Start {
         let changes = changes.context("cannot start a thread")?;
         let service = Service::new(state);
         notes.extend(other_version(&service));
+        let unheard = self.unheard.map(|why| format!("Pillion: {why}"));
+        notes.extend(unheard.map(|why| message::show(MessageType::Warning, why)));
         Ok(Session {
             service,
             profile,
@@ -190,6 +198,7 @@ impl Start {
             is_initialized: false,
             held: Vec::new(),
             unsent: notes,
+            is_heard: self.unheard.is_none(),
         })
     }
 }
@@ -231,6 +240,12 @@ impl Session {
             // Dropping the request answers that there are none.
             EditorEvent::Diagnostics(..) | EditorEvent::Text(..)
                 if !self.is_initialized || self.output.len() > MAX_UNREAD => {}
+            EditorEvent::Text(..) if !self.is_heard => {}
+            EditorEvent::Close(id, reason, _) if !self.is_heard => {
+                // As if it answered nothing.
+                let unheard = Reply::new(|_: Result<String, String>| ());
+                self.tell(|profile| profile.event(EditorEvent::Close(id, reason, unheard)));
+            }
             EditorEvent::Lost(lost) => self.say(warning(&lost)),
             EditorEvent::Moved(_) => self.publish(),
             event if self.is_initialized => {
@@ -252,6 +267,11 @@ impl Session {
 
     /// The editor has ended.
     pub fn leave(&self, why: Leaving) {
+        let why = match why {
+            // Hooks would ask nobody any more.
+            Leaving::Closed if !self.is_heard => Leaving::Killed,
+            why => why,
+        };
         if let Some(companion) = self.service.handle() {
             companion.tell(Tell::Leave(why));
         }

@@ -4,7 +4,6 @@
 
 use std::net::SocketAddr;
 
-#[cfg(target_os = "linux")]
 use crate::process;
 
 /// The two ends of a connection, as the end that was accepted has them.
@@ -111,18 +110,24 @@ pub fn unexpected<S>(_stream: S, _expected: Option<u32>) -> Option<String> {
     None
 }
 
-/// From now on, [`read`] hears the process only that listens at the other end of this local socket, as far as the system tells.
+/// True if the system tells which process connects, and shows it under that number.
+pub fn is_shown() -> bool {
+    TELLS_PROCESSES && process::own_shown() == Some(std::process::id())
+}
+
+/// From now on, [`read`] hears the process only that has connected to this local socket or listens at its other end, as far as the system
+/// tells. What is accepted from a listener inherits it.
 ///
 /// # Errors
 /// When the system refuses.
 #[cfg(target_os = "linux")]
-pub fn expect_listener(stream: impl std::os::fd::AsFd) -> std::io::Result<()> {
+pub fn expect_peer(stream: impl std::os::fd::AsFd) -> std::io::Result<()> {
     Ok(rustix::net::sockopt::set_socket_passcred(stream, true)?)
 }
 
 /// Nothing is known.
 #[cfg(not(target_os = "linux"))]
-pub fn expect_listener<S>(_stream: S) -> std::io::Result<()> {
+pub fn expect_peer<S>(_stream: S) -> std::io::Result<()> {
     Ok(())
 }
 
@@ -141,8 +146,8 @@ pub fn read(stream: impl std::os::fd::AsFd, buffer: &mut [u8]) -> std::io::Resul
     if read == 0 || !sockopt::socket_passcred(&stream)? {
         return Ok(read);
     }
-    let listener = sockopt::socket_peercred(stream)?.pid;
-    let is_its = |it| matches!(it, RecvAncillaryMessage::ScmCredentials(it) if it.pid == listener);
+    let peer = sockopt::socket_peercred(stream)?.pid;
+    let is_its = |it| matches!(it, RecvAncillaryMessage::ScmCredentials(it) if it.pid == peer);
     match told.drain().any(is_its) {
         true => Ok(read),
         false => Err(std::io::ErrorKind::PermissionDenied.into()),
@@ -394,7 +399,7 @@ mod tests {
         let mut buffer = [0; 64];
         accepted.write_all(b"first").unwrap();
         assert_eq!(read(&stream, &mut buffer).unwrap(), 5);
-        expect_listener(&stream).unwrap();
+        expect_peer(&stream).unwrap();
         accepted.write_all(b"own").unwrap();
         let mut echo = Command::new("echo");
         echo.stdout(Stdio::from(OwnedFd::from(accepted.try_clone().unwrap())));

@@ -23,7 +23,7 @@ pub type StartOwn = fn(Options, Box<dyn Editor>) -> Result<Box<dyn Companion>, S
 
 /// A front end with its companion. Dropping it leaves, and waits until that is done.
 #[derive(Debug)]
-pub struct Attached(Box<dyn Companion>);
+pub struct Attached(Box<dyn Companion>, Option<&'static str>);
 
 /// Attaches a front end to the companion of its folders; returns when agents can find it. From then on a signal that ends
 /// programs makes it leave.
@@ -38,7 +38,7 @@ pub fn attach(
     #[cfg(unix)]
     return attach_boxed(options, Box::new(editor), Launch::IfNeeded, start_own);
     #[cfg(not(unix))]
-    start_own(options, Box::new(editor)).map(Attached)
+    start_own(options, Box::new(editor)).map(|own| Attached(own, None))
 }
 
 /// The same, but starts no hub: one runs, or soon will.
@@ -63,7 +63,7 @@ pub fn attach_guest(options: Options, editor: impl Editor) -> Result<Attached, S
     #[cfg(unix)]
     if !is_off(&options) {
         return match Client::attach(options, Box::new(editor), Launch::NotEvenAwaited) {
-            Ok(client) => Ok(Attached(Box::new(client))),
+            Ok(client) => Ok(Attached(Box::new(client), None)),
             Err(Unattached::Failed(error)) => Err(error),
             Err(Unattached::NoHub(_)) => Err(StartError::NoHub),
         };
@@ -90,7 +90,7 @@ fn attach_boxed(
         editor
     } else {
         match Client::attach(options.clone(), editor, launch) {
-            Ok(client) => return Ok(Attached(Box::new(client))),
+            Ok(client) => return Ok(Attached(Box::new(client), None)),
             Err(Unattached::Failed(error)) => return Err(error),
             Err(Unattached::NoHub(editor)) => {
                 tracing::warn!("no hub can be used: the companion runs in this process");
@@ -98,10 +98,16 @@ fn attach_boxed(
             }
         }
     };
-    start_own(options, editor).map(Attached)
+    start_own(options, editor).map(|own| Attached(own, None))
 }
 
 impl Attached {
+    /// The same, whose [`handle`](Self::handle) says nothing in the person's name, for this reason, if there is one.
+    #[must_use]
+    pub fn not_for_person(self, why: Option<&'static str>) -> Self {
+        Self(self.0, why)
+    }
+
     /// The port of the companion.
     pub fn port(&self) -> u16 {
         self.0.attached().port
@@ -134,7 +140,11 @@ impl Attached {
 
     /// Returns the handle through which the front end reports.
     pub fn handle(&self) -> Handle {
-        self.0.handle()
+        let handle = self.0.handle();
+        match self.1 {
+            Some(why) => handle.not_for_person(why),
+            None => handle,
+        }
     }
 
     /// Waits until the front end has left: because of a signal, or because it has said so.

@@ -30,6 +30,16 @@ impl Handle {
         Self { say }
     }
 
+    /// One over which nothing is said in the person's name: what is asked so is refused for this reason.
+    #[must_use]
+    pub fn not_for_person(self, why: &'static str) -> Self {
+        Self::new(move |said| match said {
+            Said::Tell(tell) if tell.is_for_person() => {}
+            Said::Ask(ask) if ask.is_for_person => ask.refuse(why.into()),
+            said => (self.say)(said),
+        })
+    }
+
     /// Tells something.
     pub fn tell(&self, tell: Tell) {
         (self.say)(Said::Tell(tell));

@@ -25,6 +25,8 @@ pub struct Guests {
     ide: IdeInfo,
     events: Sender<Told>,
     done: Sender<Done>,
+    /// Why nothing counts that the editor says, if nothing does.
+    unheard: Option<&'static str>,
     guests: HashMap<DiffId, Guest>,
     /// The threads that wait for those that leave: the process may not end before, because a decision may be on its way.
     leaving: Vec<JoinHandle<()>>,
@@ -50,6 +52,7 @@ impl Guests {
         ide: IdeInfo,
         events: Sender<Told>,
         done: Sender<Done>,
+        unheard: Option<&'static str>,
     ) -> Self {
         Self {
             environment,
@@ -57,6 +60,7 @@ impl Guests {
             ide,
             events,
             done,
+            unheard,
             guests: HashMap::new(),
             leaving: Vec::new(),
         }
@@ -103,7 +107,7 @@ impl Guests {
         };
         match joined {
             Ok(joined) => {
-                let attached = State::Attached(joined.attached);
+                let attached = State::Attached(joined.attached.not_for_person(self.unheard));
                 let held = match std::mem::replace(&mut guest.state, attached) {
                     State::Joining(held) => held,
                     State::Attached(_) => Vec::new(),

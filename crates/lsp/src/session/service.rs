@@ -53,6 +53,7 @@ pub struct Plan {
     pub events: Sender<Told>,
     /// The channel on which its start is reported.
     pub done: Sender<Done>,
+    pub unheard: Option<&'static str>,
 }
 
 impl Plan {
@@ -63,7 +64,9 @@ impl Plan {
             compares: self.compares,
             events: self.events,
         };
-        attach(self.options, editor, self.start_own).context("cannot start the companion")
+        let attached = attach(self.options, editor, self.start_own);
+        let attached = attached.context("cannot start the companion")?;
+        Ok(attached.not_for_person(self.unheard))
     }
 }
 

@@ -1,5 +1,7 @@
 //! `pillion lsp`.
 
+use std::path::PathBuf;
+
 use pillion_companion::start_own;
 use pillion_lsp::{Error, Options};
 
@@ -16,6 +18,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     editor: Option<String>,
 
+    /// Listen at this new socket in a private folder for the editor, once, in place of standard input and output: on
+    /// Linux, nobody else is heard there. A line on standard output says when it may connect
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+
     /// The program that opens a file in the editor, if its client cannot
     #[arg(long, value_name = "PROGRAM")]
     open_with: Option<String>,
@@ -29,6 +36,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let options = Options {
         editor: args.editor,
+        socket: args.socket,
         open_with: args.open_with,
         no_diffs: args.no_diffs,
         start_own,
@@ -48,9 +56,6 @@ fn refused(error: Error) -> anyhow::Error {
         Error::Opened => failure
             .hint("Decide in `pillion`, or start the editor anew. An agent's command may have done this.")
             .into(),
-        Error::Unguarded(cause) => anyhow::Error::new(cause).context(failure.hint(
-            "Something has taken all of fs.inotify.max_user_instances: end that, or raise it.",
-        )),
         Error::Malformed(cause) => anyhow::Error::new(cause)
             .context(failure.hint("This command is for editors: start it from one, or see --log.")),
     }

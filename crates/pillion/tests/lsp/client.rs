@@ -307,7 +307,7 @@ pub fn uri(path: &Path) -> String {
 
 /// One message; nothing at the end, which for a process that is killed may come within one. Anything else on standard
 /// output fails the test.
-fn read(output: &mut impl BufRead) -> Option<Value> {
+pub fn read(output: &mut impl BufRead) -> Option<Value> {
     let header = read_line(output)?;
     let length = header.strip_prefix("Content-Length: ");
     let length = length.unwrap_or_else(|| panic!("not protocol: {header:?}"));

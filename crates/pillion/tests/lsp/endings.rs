@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_discovery::unended;
+use pillion_discovery::{Environment, unended};
 use pillion_protocol::Dialect;
 use pillion_testkit::{IdleProcess, SOON, TestAgent, discovery_files};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ struct Pending {
     editor: Editor,
     agent: TestAgent,
     files: Vec<PathBuf>,
-    _sandbox: Sandbox,
+    sandbox: Sandbox,
 }
 
 const PROPOSED: &str = "/tmp/proposed";
@@ -40,7 +40,7 @@ impl Pending {
             editor,
             agent,
             files,
-            _sandbox: sandbox,
+            sandbox,
         }
     }
 
@@ -209,6 +209,50 @@ fn a_program_that_has_kept_the_editors_connection_open() {
     assert!(
         said.starts_with("error: another program has the editor's connection"),
         "{said}"
+    );
+}
+
+/// An agent's shell can take all that the system has for noticing it.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_nobody_would_notice_who_says_it_the_editor_shows_and_decides_nothing() {
+    let script = "echo 0 >/proc/sys/user/max_inotify_instances && exec \"$0\" lsp";
+    let mut pending = Pending::new(|sandbox| {
+        let mut command = Command::new("unshare");
+        command
+            .args(["-Ur", "sh", "-c", script, env!("CARGO_BIN_EXE_pillion")])
+            .env_clear()
+            .envs(sandbox.home.env().iter())
+            .current_dir(sandbox.home.workspace());
+        let mut editor = Editor::spawn(&mut command);
+        editor.initialize(plugin_params());
+        editor.notify("initialized", json!({}));
+        let why = "nothing that you decide in this editor counts";
+        let message = editor.next("window/showMessage")["params"]["message"].to_string();
+        assert!(message.contains(why), "{message}");
+        editor
+    });
+    let seen = json!({"drawnMs": 5000, "typed": true, "hunks": [0]});
+    for decision in ["accept", "reject"] {
+        let decision = json!({"id": 1, "revision": 1, "decision": decision, "seen": seen});
+        let answer = pending
+            .editor
+            .request("pillion/decide", decision)
+            .to_string();
+        assert!(answer.contains("nobody would notice"), "{answer}");
+    }
+    // Whoever sends that closes nothing in the person's name.
+    pending.editor.request("shutdown", Value::Null);
+    pending.editor.notify("exit", Value::Null);
+    let (ended, errors) = pending.editor.ended();
+    assert_eq!(ended, Some(0), "{errors}");
+    let home = &pending.sandbox.home;
+    let places = [("TMPDIR", home.tmp()), ("XDG_RUNTIME_DIR", home.runtime())];
+    let environment = Environment::from_pairs(places);
+    let workspace = home.workspace();
+    assert!(
+        unended::roots_around(&environment, &workspace).is_some(),
+        "hooks deny"
     );
 }
 

@@ -37,3 +37,5 @@ mod shared_doubts;
 #[path = "../shared/encodings.rs"]
 mod shared_encodings;
 mod silence;
+#[cfg(target_os = "linux")]
+mod socket;

@@ -1,25 +1,17 @@
 //! The notes of the person to the agent beside a decision: a reason, and notes on lines of the proposal.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use pillion_testkit::{Home, SOON, VimVersion, each_vim};
 use serde_json::{Value, json};
 
 use crate::review::{ORIGINAL, PROPOSED, Review};
-use crate::world::{PILLION, World};
+use crate::world::World;
 
 /// A review in which what Vim sends is kept in a file of the home.
 fn review(version: VimVersion) -> Review {
     let home = Home::new();
-    let script = home.file("pillion-listened-to", "");
-    let text = format!(
-        "#!/bin/sh\ntee -a {}/sent | exec {PILLION} \"$@\"\n",
-        home.root().display()
-    );
-    fs::write(&script, text).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    let vimrc = format!("let g:pillion_command = ['{}']", script.display());
+    let vimrc = format!("call ch_logfile('{}/sent')", home.root().display());
     let world = World::with(version, home, &[("a.txt", ORIGINAL)], |setup| {
         setup.vimrc(&vimrc)
     });
@@ -35,7 +27,8 @@ fn review(version: VimVersion) -> Review {
 impl Review {
     /// The notes that Vim has sent with its last decision.
     fn sent(&self) -> Value {
-        let sent = fs::read_to_string(self.world.home.root().join("sent")).unwrap();
+        let sent = fs::read(self.world.home.root().join("sent")).unwrap();
+        let sent = String::from_utf8_lossy(&sent);
         let decisions = sent
             .split("Content-Length: ")
             .filter(|it| it.contains("\"pillion/decide\""));
@@ -43,8 +36,8 @@ impl Review {
             .last()
             .and_then(|it| it.find('{').map(|at| &it[at..]))
             .expect("a decision");
-        let last: Value = serde_json::from_str(last).unwrap();
-        last["params"]["notes"].clone()
+        let mut last = serde_json::Deserializer::from_str(last).into_iter::<Value>();
+        last.next().unwrap().unwrap()["params"]["notes"].clone()
     }
 }
 

@@ -1,9 +1,10 @@
-//! Programs that speak to Vim's server, as an agent's shell can: what they type and call decides nothing.
+//! Programs that speak to Vim's server, or as Vim to Pillion, as an agent's shell can: what they type, call and say decides nothing.
 
 use std::thread::sleep;
 
-use pillion_testkit::{IN_THE_PERSONS_NAME, VimSetup, VimVersion, vim_command};
+use pillion_testkit::{IN_THE_PERSONS_NAME, VimSetup, VimVersion, each_vim, vim_command};
 use pillion_view::HELD;
+use serde_json::json;
 
 use crate::review::{PROPOSED, Review};
 
@@ -82,4 +83,42 @@ fn in_a_vim_9_2_that_listens_the_person_decides() {
         .vim()
         .input(&format!(":{}<CR>", vim_command(send, "")));
     review.vim().wait_said("note");
+}
+
+/// Vim's terminals and jobs have open what Vim has.
+#[each_vim]
+fn what_is_said_as_vim_in_a_terminal_decides_nothing(version: VimVersion) {
+    // It opens nothing, and writes into all that Vim has had since it was set up.
+    const SAYS: &str = "for fd in /proc/$$/fd/*; do \
+        n=${fd##*/}; [ $n -gt 2 ] || continue; \
+        readlink $fd | grep -qxFf before || cat said >&$n; \
+        done 2>errors; echo done >done";
+    const BEFORE: &str = "call system('readlink /proc/$PPID/fd/* >before')";
+    let mut review = Review::with(version, BEFORE);
+    let seen = json!({"drawnMs": 5000, "typed": true, "pausesMs": [3000], "hunks": [0, 1]});
+    let accept = json!({"id": 1, "revision": 1, "decision": "accept", "seen": seen});
+    let methods = [
+        ("pillion/decide", accept),
+        ("shutdown", json!(null)),
+        ("exit", json!(null)),
+    ];
+    let said = methods.map(|(method, params)| {
+        let message = json!({"jsonrpc": "2.0", "id": 9000, "method": method, "params": params});
+        let text = message.to_string();
+        format!("Content-Length: {}\r\n\r\n{text}", text.len())
+    });
+    review.world.home.file("said", said.concat());
+    review.propose(PROPOSED);
+    for start in ["term_start", "job_start"] {
+        let start = format!("call {start}(['bash', '-c', '{SAYS}'])");
+        review.vim().command(&start);
+        let is_done = "filereadable('done') && delete('done') == 0";
+        review.vim().wait_until("all said", is_done);
+        review.is_pending(&start);
+    }
+    review
+        .vim()
+        .command("execute bufwinnr('^pillion://') 'wincmd w'");
+    review.vim().input(":PillionAccept<CR>");
+    review.is_accepted(PROPOSED);
 }

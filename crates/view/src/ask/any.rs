@@ -16,6 +16,8 @@ pub struct AnyAsk {
     pub method: &'static str,
     /// The moment at which it was asked: on its way it may be held up.
     pub at: Instant,
+    /// [`Ask::FOR_PERSON`].
+    pub is_for_person: bool,
     inner: Box<dyn Typed>,
 }
 
@@ -56,6 +58,7 @@ impl AnyAsk {
         Self {
             method: A::METHOD,
             at: Instant::now(),
+            is_for_person: A::FOR_PERSON,
             inner: Box::new(Some((ask, reply))),
         }
     }

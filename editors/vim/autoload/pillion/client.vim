@@ -3,6 +3,7 @@ vim9script
 # `pillion lsp`: its life, and what is said to and by it.
 
 import autoload './agents.vim'
+import autoload './ahead.vim'
 import autoload './config.vim'
 import autoload './context.vim'
 import autoload './diagnostics.vim'
@@ -36,12 +37,11 @@ const GOOD_LIFE = 60
 # As much of what it prints is kept for `:Pillion doctor`.
 const MAX_SAID = 2000
 
-# Between two scripts that are read ahead, in milliseconds.
-const AHEAD = 10
-
 # `stopped`, `starting`, `running` or `stopping`.
 var phase = 'stopped'
 var job: any = v:none
+# The channel over which messages go.
+var wire: any = v:none
 var reader: dict<any> = {}
 var next_id = 1
 var callbacks: dict<func> = {}
@@ -70,11 +70,11 @@ export def IsRunning(): bool
 enddef
 
 def Send(message: dict<any>, nul = ''): bool
-  if type(job) != v:t_job || ch_status(job) != 'open'
+  if type(wire) != v:t_channel || ch_status(wire) != 'open'
     return false
   endif
   try
-    ch_sendraw(job, framing.Encode(extendnew(message, {jsonrpc: '2.0'}), nul))
+    ch_sendraw(wire, framing.Encode(extendnew(message, {jsonrpc: '2.0'}), nul))
   catch /^Vim\%((\S\+)\)\=:E\%(630\|631\|906\)/
     # It is going: its end is reported by itself.
     return false
@@ -207,7 +207,7 @@ def OnMessage(message: dict<any>, nul: string)
 enddef
 
 def OnOutput(channel: channel, piece: string)
-  if type(job) != v:t_job || ch_info(channel).id != ch_info(job_getchannel(job)).id
+  if type(wire) != v:t_channel || ch_info(channel).id != ch_info(wire).id
     return
   endif
   var messages: list<list<any>>
@@ -273,7 +273,7 @@ def OnExit(ended: job, code: number)
   const signal = get(job_info(ended), 'termsig', '')
   const how = DescribeEnd(code, signal)
   phase = 'stopped'
-  job = v:none
+  [job, wire] = [v:none, v:none]
   last_end = was == 'stopping' ? last_end : how
   if v:exiting != v:null
     return
@@ -290,22 +290,6 @@ def OnExit(ended: job, code: number)
   endif
 enddef
 
-# Vim takes a function that it reads for the first time in a callback for one that the person types, and asks for Enter
-# after their next command. So everything is read ahead, one script at a time, by `:silent`, which undoes that.
-def ReadAhead(done: dict<bool>)
-  for script in getscriptinfo({name: '\<autoload/pillion/.*\.vim$'})->filter((_, it) => !has_key(done, it.sid))
-    done[script.sid] = true
-    if script.autoload
-      execute 'silent source' fnameescape(script.name)
-    endif
-    for name in getscriptinfo({sid: script.sid})[0].functions
-      execute 'silent defcompile' name
-    endfor
-    timer_start(AHEAD, (_) => ReadAhead(done))
-    return
-  endfor
-enddef
-
 def OnInitialized(error: any, result: any)
   if phase != 'starting'
     return
@@ -320,7 +304,7 @@ def OnInitialized(error: any, result: any)
   phase = 'running'
   state.version = get(get(result, 'serverInfo', {}), 'version', '?')
   Notify('initialized', {})
-  ReadAhead({})
+  ahead.Read({})
   context.Attach()
   reload.Attach()
   status.Update()
@@ -353,6 +337,20 @@ def GiveUpIfSilent(starting: job)
   endif
 enddef
 
+# It listens.
+def Connect(output: channel, socket: string, params: dict<any>)
+  if type(job) != v:t_job || ch_info(output).id != ch_info(job_getchannel(job)).id || type(wire) == v:t_channel
+    return
+  endif
+  wire = ch_open($'unix:{socket}', {mode: 'raw', noblock: 1, callback: OnOutput})
+  if ch_status(wire) == 'open'
+    Request('initialize', params, OnInitialized)
+  else
+    OnError(output, 'it cannot be reached')
+    Terminate()
+  endif
+enddef
+
 # Starts the companion if it does not run. `is_automatic`: without being asked to.
 export def Start(is_automatic = false)
   timer_stop(retry_timer)
@@ -380,17 +378,25 @@ export def Start(is_automatic = false)
   others.Attach()
   reader = framing.Reader()
   [state, said, callbacks, next_id, started_at] = [FreshState(), '', {}, 1, localtime()]
+  # All that Vim starts later has the pipes, too: whoever speaks at a socket is told apart. A path may not be longer.
+  const socket = tempname()
+  const params = InitializeParams()
+  const has_socket = has('unix') && strlen(socket) < 100
+  command += has_socket ? ['--socket', socket] : []
   # A signal could come before what `Leave` has sent. It ends with its input.
   job = job_start(command, {
     in_mode: 'raw', out_mode: 'raw', err_mode: 'nl', noblock: 1, stoponexit: '',
-    out_cb: OnOutput, err_cb: OnError, exit_cb: OnExit,
+    out_cb: has_socket ? (it, _) => Connect(it, socket, params) : OnOutput, err_cb: OnError, exit_cb: OnExit,
   })
   if job_status(job) == 'fail'
     [phase, job] = ['stopped', v:none]
     notify.Error($'cannot start `{program}`')
     return
   endif
-  Request('initialize', InitializeParams(), OnInitialized)
+  if !has_socket
+    wire = job_getchannel(job)
+    Request('initialize', params, OnInitialized)
+  endif
   const starting = job
   timer_start(START_TIMEOUT, (_) => GiveUpIfSilent(starting))
 enddef
