@@ -82,7 +82,7 @@ pub use kate::Kate;
 #[cfg(target_os = "linux")]
 pub use killed::killed_before;
 pub use memory::{peak_memory, resident_memory};
-pub use model::{HEADLESS_PROMPT, Model, ModelRequest, Turn};
+pub use model::{HALF, HEADLESS_PROMPT, Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use nvim::{MAY_DECIDE, Nvim, NvimSetup, OtherClient};
 pub use opencode::{Opencode, PATCHER as OPENCODE_PATCHER};

@@ -7,6 +7,8 @@ mod gemini;
 mod openai;
 mod responses;
 
+pub use anthropic::HALF;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};

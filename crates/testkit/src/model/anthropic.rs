@@ -68,13 +68,17 @@ fn blocks(turn: Turn) -> Vec<Value> {
     vec![json!({ "type": "tool_use", "id": id, "name": name, "input": input })]
 }
 
+/// Stands for half a character in what the model has a tool write.
+pub const HALF: char = '\u{f8ff}';
+
 /// The events by which a block is streamed: it starts empty, and one delta fills it.
 fn block(index: usize, block: &Value) -> [Value; 3] {
     let (field, empty, delta) = if block["type"] == "text" {
         let delta = json!({ "type": "text_delta", "text": block["text"] });
         ("text", json!(""), delta)
     } else {
-        let input = block["input"].to_string();
+        // JSON may hold what no text of ours can.
+        let input = block["input"].to_string().replace(HALF, r"\ud800");
         let delta = json!({ "type": "input_json_delta", "partial_json": input });
         ("input", json!({}), delta)
     };

@@ -1,7 +1,9 @@
 //! Claude Code with `pillion hook` in the person's settings, in a terminal: what it asks nobody about is reviewed, and
 //! nothing is reviewed twice.
 
-use pillion_testkit::{ClaudeRelease, ClaudeStart, Env, Home, ModelRequest, Turn, kill_hub};
+use std::fs;
+
+use pillion_testkit::{ClaudeRelease, ClaudeStart, Env, HALF, Home, ModelRequest, Turn, kill_hub};
 
 use super::{Scene, ide, read};
 use crate::companion::SOON;
@@ -161,6 +163,41 @@ fn claude_with_a_hook_is_reviewed_in_default_mode() {
 #[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_with_a_hook_is_reviewed_in_default_mode() {
     is_reviewed_in(ClaudeRelease::Node, "default");
+}
+
+/// Node writes it as it is, which is no JSON of the strict kind.
+#[test]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
+fn half_a_character_in_what_claude_writes_hides_nothing() {
+    let scene = scene(ClaudeRelease::Native, "bypassPermissions", |_| {
+        Env::default()
+    });
+    let (new, there) = (
+        scene.home.workspace().join("new.txt"),
+        scene.home.file("there.txt", BEFORE),
+    );
+    let write = [Turn::write_file(&new, format!("half {HALF}\n"))];
+    let edit = [
+        Turn::read_file(&there),
+        Turn::replace(&there, "two", format!("half {HALF}")),
+    ];
+    for (turns, name, before) in [
+        (&write[..], "new.txt", None),
+        (&edit, "there.txt", Some(BEFORE)),
+    ] {
+        scene.model.clear();
+        let said = Turn::say(format!("{name} is done"));
+        scene.model.script(turns.iter().cloned().chain([said]));
+        scene.claude.prompt("change it");
+        scene
+            .review
+            .pane()
+            .wait_for(&format!("{PROPOSES} {name}"), SOON);
+        scene.review.reject(name);
+        scene.wait_said(name);
+        let path = scene.home.workspace().join(name);
+        assert_eq!(fs::read_to_string(path).ok().as_deref(), before);
+    }
 }
 
 /// In plan mode it asks also about what a hook allows, so that its own proposal is the one that is shown.
