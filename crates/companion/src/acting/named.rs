@@ -10,7 +10,7 @@ use pillion_text::counted;
 use pillion_view::changes::{Named, NamedAct, NotDone, Report};
 
 use super::outcome::{Outcome, reported};
-use super::{ActError, Acted, How, OfTurn, of_turn, read_name, staging, untold};
+use super::{ActError, Acted, How, OfTurn, of_turn, read_name, staging, untold, with_moved};
 
 pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
     let act = match named.act {
@@ -91,7 +91,13 @@ fn turns(store: &Store, act: Act, wanted: &Named) -> Result<Vec<(u64, Vec<Change
         names = last_act(store, &wanted.folders)?;
     }
     let mut turns: Vec<(u64, Vec<ChangeRef>)> = Vec::new();
-    for name in names {
+    let is_named = |name: &ChangeRef| names.contains(name);
+    // As in the lists: who takes back what a file has become wants the file back.
+    let moved = names
+        .iter()
+        .flat_map(|it| with_moved(store, *it, false).split_off(1));
+    let moved: Vec<_> = moved.filter(|it| !is_named(it)).collect();
+    for name in names.into_iter().chain(moved) {
         match turns.iter_mut().find(|(turn, _)| *turn == name.turn) {
             Some((_, names)) => names.push(name),
             None => turns.push((name.turn, vec![name])),

@@ -945,16 +945,30 @@ fn a_moved_file_is_one_entry() {
         undo();
         assert!(!old.exists());
         assert_eq!(fs::read_to_string(&new).unwrap(), *after);
-        // What was decided about one place alone stands apart.
-        let named = Named {
-            act: NamedAct::Keep,
-            names: vec!["1.1".to_owned()],
-            takes_all: false,
-            folders: vec![lab.root.clone()],
-            notes: Vec::new(),
-            on_lines: Vec::new(),
+        // So it is for commands, which list both places.
+        let named = |act, name: &str| {
+            ChangesAct::Named(Named {
+                act,
+                names: vec![name.to_owned()],
+                takes_all: false,
+                folders: vec![lab.root.clone()],
+                notes: Vec::new(),
+                on_lines: Vec::new(),
+            })
         };
-        lab.act(ChangesAct::Named(named)).unwrap();
+        let [take_back, undo_both, keep] = [
+            named(NamedAct::TakeBack, "1.2"),
+            named(NamedAct::Undo, "1.2"),
+            named(NamedAct::Keep, "1.1"),
+        ];
+        lab.act(take_back).unwrap();
+        assert_eq!(fs::read_to_string(&old).unwrap(), long);
+        assert!(!new.exists());
+        lab.act(undo_both).unwrap();
+        assert!(!old.exists());
+        assert_eq!(fs::read_to_string(&new).unwrap(), *after);
+        // What was decided about one place alone stands apart.
+        lab.act(keep).unwrap();
         assert_eq!(lab.listed()[0].changes.len(), 2);
     }
 }
