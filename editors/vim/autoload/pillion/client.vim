@@ -74,7 +74,7 @@ def Send(message: dict<any>, nul = ''): bool
     return false
   endif
   try
-    ch_sendraw(wire, framing.Encode(extendnew(message, {jsonrpc: '2.0'}), nul))
+    framing.Write(wire, framing.Encode(extendnew(message, {jsonrpc: '2.0'}), nul))
   catch /^Vim\%((\S\+)\)\=:E\%(630\|631\|906\)/
     # It is going: its end is reported by itself.
     return false
@@ -342,7 +342,7 @@ def Connect(output: channel, socket: string, params: dict<any>)
   if type(job) != v:t_job || ch_info(output).id != ch_info(job_getchannel(job)).id || type(wire) == v:t_channel
     return
   endif
-  wire = ch_open($'unix:{socket}', {mode: 'raw', noblock: 1, callback: OnOutput})
+  wire = ch_open($'unix:{socket}', {mode: 'raw', callback: OnOutput})
   if ch_status(wire) == 'open'
     Request('initialize', params, OnInitialized)
   else

@@ -21,6 +21,16 @@ export def StandIn(texts: list<string>): string
   return ''
 enddef
 
+# What a socket takes as a whole or not at all, in bytes. Vim never sends what is left of a longer piece.
+const PIECE = 0x8000
+
+# Writes a message. Waits for a program that does not read.
+export def Write(wire: channel, text: string)
+  for at in range(0, len(text) - 1, PIECE)
+    ch_sendraw(wire, strpart(text, at, PIECE))
+  endfor
+enddef
+
 # A message as it is sent. `nul` stands in for NUL if it is not empty.
 export def Encode(message: dict<any>, nul: string): string
   var json = json_encode(message)
