@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pillion_discovery::{real_path, regular_file};
 use pillion_protocol::Proposer;
@@ -10,10 +11,11 @@ use pillion_text::{fingerprint, visible};
 
 use crate::history::ago;
 use crate::log::{Entry, EntryState};
-use crate::scan::Stat;
+use crate::scan::{STEP, Stat};
 use crate::secrets::Secrets;
 use crate::state::{FileState, Hash, Writing};
 use crate::store::{Held, Judgements, MAX_KEPT, MAX_TEXT, Shows, Store, StoreError};
+use crate::take_back::out_of;
 use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Judgement, Turn, overlap};
 
 /// A turn with what became of its changes.
@@ -177,7 +179,8 @@ impl Kept {
     /// A state of a change with what its file says. If nobody has seen it and the file is as it was before it, it is gone, or a
     /// person takes it back at this moment, or did, and whoever wrote that was killed.
     pub(crate) fn in_file(&self, change: &Change, state: ChangeState) -> ChangeState {
-        if state != ChangeState::Unseen || !is_at(&change.before, &change.path) {
+        let is_out = || { self.store.as_ref() }.is_some_and(|it| is_out(it, &self.turn, change));
+        if state != ChangeState::Unseen || !(is_at(&change.before, &change.path) || is_out()) {
             return state;
         }
         match self.cut_off(change) {
@@ -483,6 +486,23 @@ pub(crate) fn is_at(state: &FileState, path: &Path) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns true if nothing of a change is in its file, which has another text than before it: an older one that another program has
+/// put back, or what the person has made of it. Of lines that were changed again, that is not known.
+pub(crate) fn is_out(store: &Store, turn: &Turn, change: &Change) -> bool {
+    let (FileState::File { mode, .. }, Ok(Some(stat))) = (&change.before, Stat::at(&change.path))
+    else {
+        return false;
+    };
+    let ended = turn.ended.map(Duration::from_millis);
+    // What nobody has written since is as the agent has left it.
+    if stat.is_link || stat.mode != *mode || ended.is_none_or(|ended| stat.changed + STEP <= ended)
+    {
+        return false;
+    }
+    let is_without = |now: Vec<u8>| out_of(store, change, now.clone()).is_ok_and(|it| it == now);
+    now(&change.path).is_some_and(is_without)
 }
 
 /// Returns true if what is not kept of this file may be a secret: then it is not read either.

@@ -49,7 +49,7 @@ const BUILT: [&str; 14] = [
 const TAG: &str = "CACHEDIR.TAG";
 
 /// The longest step in which file systems count time.
-const STEP: Duration = Duration::from_secs(2);
+pub(crate) const STEP: Duration = Duration::from_secs(2);
 
 /// The file system's facts about a file. If they are the same later, the file has not been written in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

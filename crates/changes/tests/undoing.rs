@@ -391,6 +391,39 @@ fn of_what_is_no_longer_in_the_file_nothing_is_taken_back_and_nothing_told() {
     }
 }
 
+/// A program has put back a text of two turns before, or the person the lines; what was changed again is there until it is seen.
+#[test]
+fn what_another_program_has_put_back_is_in_no_file_also_where_that_is_another_text() {
+    let later = NEW.replace("3\n", "three\n");
+    let own = |text: &str| text.replace("7\n", "seven\n");
+    let again = later.replace("three", "drei");
+    use ChangeState::{Gone, Unseen};
+    for (text, states) in [
+        (OLD, [Gone, Gone]),
+        (NEW, [Unseen, Gone]),
+        (&*own(OLD), [Gone, Gone]),
+        (&*own(NEW), [Unseen, Gone]),
+        (&*own(&later), [Unseen, Unseen]),
+        (&*again, [Unseen, Unseen]),
+        (&*later, [Unseen, Unseen]),
+    ] {
+        let mut lab = Lab::edited();
+        lab.turn(&[("a", &later)]);
+        lab.write("a", text);
+        assert_eq!([1, 2].map(|it| lab.state(it)[0]), states, "{text}");
+        let unseen = states.iter().filter(|it| **it == Unseen).count();
+        assert_eq!(lab.recorder.tally().unseen, unseen, "{text}");
+        let gone = states.iter().position(|it| *it == Gone);
+        if let Some(number) = gone.map(|at| at as u64 + 1) {
+            let said = lab
+                .act(Act::TakeBack, &[name(&number.to_string())])
+                .unwrap();
+            assert_eq!(said, [format!("{number}.1: no longer in the file")]);
+            assert_eq!(lab.text("a").unwrap(), text);
+        }
+    }
+}
+
 /// By whoever is doing it, or was killed before it was kept.
 #[test]
 fn what_is_written_back_is_taken_back_before_that_is_kept() {

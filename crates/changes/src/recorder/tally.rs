@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::path::Path;
 
 use super::Recorder;
-use crate::kept::is_at;
+use crate::kept::{is_at, is_out};
 use crate::scan::is_settled;
 use crate::table::Table;
 use crate::turn::{ChangeState, Turn, overlap};
@@ -94,7 +94,8 @@ impl Recorder {
             if state == ChangeState::Unseen {
                 looked_at += 1;
                 let before = change.decided_part(judged).unwrap_or(&change.before);
-                if looked_at <= MOST_LOOKED_AT && is_at(before, &change.path) {
+                let is_gone = || is_at(before, &change.path) || is_out(&self.store, turn, change);
+                if looked_at <= MOST_LOOKED_AT && is_gone() {
                     state = ChangeState::Gone;
                 }
             }
