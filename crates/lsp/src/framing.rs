@@ -11,6 +11,7 @@ use lsp_server::Message;
 use pillion_protocol::json;
 use serde::Serialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 /// More than any text that can be reviewed, escaped.
 const MAX_MESSAGE: u64 = 2 << 30;
@@ -71,8 +72,8 @@ pub fn read(input: &mut impl BufRead) -> Result<Option<Frame>, Malformed> {
 }
 
 /// Writes one message. It is quoted twice, once to learn its length: as text it may take six times
-/// the memory that it has.
-pub fn write(output: &mut impl Write, message: &Message) -> io::Result<()> {
+/// the memory that it has. With its sum, if whoever reads cannot know that nobody else has read some of it.
+pub fn write(output: &mut impl Write, message: &Message, is_summed: bool) -> io::Result<()> {
     #[derive(Serialize)]
     struct JsonRpc<'a> {
         jsonrpc: &'static str,
@@ -81,27 +82,47 @@ pub fn write(output: &mut impl Write, message: &Message) -> io::Result<()> {
     }
     let jsonrpc = "2.0";
     let message = JsonRpc { jsonrpc, message };
-    let mut length = Length(0);
-    serde_json::to_writer(&mut length, &message)?;
-    write!(output, "Content-Length: {}\r\n\r\n", length.0)?;
+    let mut measure = Measure {
+        length: 0,
+        sum: is_summed.then(Sha256::new),
+    };
+    serde_json::to_writer(&mut measure, &message)?;
+    let Measure { length, sum } = measure;
+    write!(output, "Content-Length: {length}\r\n")?;
+    if let Some(sum) = sum {
+        let sum = sum.finalize();
+        let hex: String = sum.iter().map(|it| format!("{it:02x}")).collect();
+        write!(output, "Content-Sum: {hex}\r\n")?;
+    }
+    output.write_all(b"\r\n")?;
     serde_json::to_writer(&mut *output, &message)?;
     output.flush()
 }
 
 /// Writes messages until nobody can send any more.
-pub fn write_all(output: impl Write, messages: &Receiver<Message>) -> io::Result<()> {
+pub fn write_all(
+    output: impl Write,
+    messages: &Receiver<Message>,
+    is_summed: bool,
+) -> io::Result<()> {
     let mut output = BufWriter::new(output);
     messages
         .iter()
-        .try_for_each(|message| write(&mut output, &message))
+        .try_for_each(|message| write(&mut output, &message, is_summed))
 }
 
-/// Counts what is written to it.
-struct Length(usize);
+/// Counts what is written to it, and sums it up.
+struct Measure {
+    length: usize,
+    sum: Option<Sha256>,
+}
 
-impl Write for Length {
+impl Write for Measure {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
+        self.length += bytes.len();
+        if let Some(sum) = &mut self.sum {
+            sum.update(bytes);
+        }
         Ok(bytes.len())
     }
 
@@ -211,7 +232,7 @@ mod tests {
         let params = serde_json::json!({"text": "é\0\"\n\u{2028}"});
         let notification = lsp_server::Notification::new("m".to_owned(), &params);
         let mut written = Vec::new();
-        write(&mut written, &notification.into()).unwrap();
+        write(&mut written, &notification.into(), false).unwrap();
         let frames = read_all(&written).unwrap();
         let [Frame::Message(Message::Notification(read), _)] = &frames[..] else {
             panic!("{frames:?}");

@@ -65,8 +65,10 @@ pub fn connect(socket: Option<&Path>) -> anyhow::Result<Transport> {
         tracing::warn!(%error, "signals are caught only while agents are served");
     }
     let no_thread = "cannot start a thread";
+    // Vim gives its end of the socket to all that it starts: what one of these has read there is missing for Vim.
+    let is_summed = socket.is_some();
     let write = move |output: &mut dyn Write| {
-        if let Err(error) = framing::write_all(output, &messages) {
+        if let Err(error) = framing::write_all(output, &messages, is_summed) {
             tracing::info!(%error, "the editor stopped reading");
         }
         drop(alive);

@@ -564,7 +564,7 @@ fn status() -> Value {
 fn turns() -> Value {
     let changed = json!({
         "id": "7.2", "revision": "r", "path": "/a", "shown": "a", "label": "l", "state": "unseen", "isUnseen": true,
-        "added": 1, "removed": 1, "hunks": [{"lines": {"start": 1, "end": 2}, "removed": 1, "before": ["b"], "label": "l"}],
+        "mode": "m", "added": 1, "removed": 1, "hunks": [{"lines": {"start": 1, "end": 2}, "removed": 1, "before": ["b"], "label": "l"}],
     });
     let turn = json!({
         "id": "7", "agent": "claude", "prompt": "p", "began": 1, "ended": 2, "title": "t", "revision": "r",

@@ -376,12 +376,13 @@ export def Start(is_automatic = false)
   endif
   phase = 'starting'
   others.Attach()
-  reader = framing.Reader()
   [state, said, callbacks, next_id, started_at] = [FreshState(), '', {}, 1, localtime()]
-  # All that Vim starts later has the pipes, too: whoever speaks at a socket is told apart. A path may not be longer.
+  # All that Vim starts later has the pipes, too: whoever speaks at a socket is told apart, and what they read there is
+  # missed. A path may not be longer.
   const socket = tempname()
   const params = InitializeParams()
-  const has_socket = has('unix') && strlen(socket) < 100
+  const has_socket = has('unix') && exists('*sha256') == 1 && strlen(socket) < 100
+  reader = framing.Reader(has_socket)
   command += has_socket ? ['--socket', socket] : []
   # A signal could come before what `Leave` has sent. It ends with its input.
   job = job_start(command, {

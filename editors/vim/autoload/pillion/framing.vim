@@ -51,9 +51,9 @@ def Decode(json: string): list<any>
   return [json_decode(marked), nul]
 enddef
 
-# A reader: what came and is not a whole message yet.
-export def Reader(): dict<any>
-  return {pieces: [], length: 0, wanted: -1}
+# A reader: what came and is not a whole message yet. `is_summed`: each has to come as a whole, which its sum tells.
+export def Reader(is_summed: bool): dict<any>
+  return {pieces: [], length: 0, wanted: -1, sum: '', is_summed: is_summed}
 enddef
 
 # Takes what came. The messages that are whole now, each with its stand-in. Throws if it is no such message.
@@ -69,11 +69,13 @@ export def Read(reader: dict<any>, piece: string): list<list<any>>
         reader.pieces = [text]
         break
       endif
-      const header = matchstr(strpart(text, 0, end), '\cContent-Length:\s*\zs\d\+')
-      if header == ''
+      const header = strpart(text, 0, end)
+      const wanted = matchstr(header, '\cContent-Length:\s*\zs\d\+')
+      if wanted == ''
         throw 'Pillion: a message without Content-Length'
       endif
-      reader.wanted = str2nr(header)
+      reader.wanted = str2nr(wanted)
+      reader.sum = matchstr(header, '\cContent-Sum:\s*\zs\x\+')
       reader.pieces = [strpart(text, end + 4)]
       reader.length = strlen(reader.pieces[0])
     endif
@@ -81,7 +83,11 @@ export def Read(reader: dict<any>, piece: string): list<list<any>>
       break
     endif
     const text = join(reader.pieces, '')
-    add(messages, Decode(strpart(text, 0, reader.wanted)))
+    const json = strpart(text, 0, reader.wanted)
+    if reader.is_summed && sha256(json) !=# reader.sum
+      throw 'Pillion: another program has read a part of what was said to Vim'
+    endif
+    add(messages, Decode(json))
     reader.pieces = [strpart(text, reader.wanted)]
     reader.length -= reader.wanted
     reader.wanted = -1
