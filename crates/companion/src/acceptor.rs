@@ -70,8 +70,8 @@ impl Acceptor {
         self.socket.is_in_place()
     }
 
-    /// Puts the socket back if it was deleted. Returns true if it had to. Waits for the disk.
-    pub(crate) fn restore(&mut self) -> bool {
+    /// Puts the socket back if it was deleted. Returns true if it had to; none if it could not. Waits for the disk.
+    pub(crate) fn restore(&mut self) -> Option<bool> {
         let restored = self.socket.restore();
         match &restored {
             Ok(false) => {}
@@ -83,7 +83,7 @@ impl Acceptor {
             }
             Err(error) => tracing::warn!(%error, "the socket cannot be put back"),
         }
-        restored.unwrap_or_default()
+        restored.ok()
     }
 
     /// The file that leads to it.

@@ -26,19 +26,22 @@ pub(super) fn keep(acceptor: &Mutex<Option<Acceptor>>, shared: &Arc<Shared>, int
     })
     .ok();
     loop {
-        match &mut *lock(acceptor) {
+        let is_there = match &mut *lock(acceptor) {
             Some(acceptor) if !shared.lock().is_over => {
                 stirred.store(false, Ordering::SeqCst);
                 watch_folder(watch.as_mut(), acceptor);
-                if acceptor.restore() {
+                match acceptor.restore() {
                     // Its folder may be another one.
-                    continue;
+                    Some(true) => continue,
+                    Some(false) => true,
+                    // To try stirs the folder, too.
+                    None => false,
                 }
             }
             _ => return,
-        }
+        };
         shared.wait_while(Instant::now() + interval, |state| {
-            !state.is_over && !stirred.load(Ordering::SeqCst)
+            !state.is_over && !(is_there && stirred.load(Ordering::SeqCst))
         });
     }
 }

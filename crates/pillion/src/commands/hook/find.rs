@@ -2,7 +2,7 @@
 //! none but one that was killed: whoever showed its diffs starts it again.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use anyhow::Context;
 use pillion_discovery::survey::Companion;
 use pillion_discovery::{Environment, socket, unended};
 use pillion_hooks::{Call, Changes};
+use pillion_protocol::path::absolute;
 use pillion_system::spawn;
 use pillion_text::visible;
 use pillion_view::ask::Ask;
@@ -53,8 +54,12 @@ pub fn targets(changes: &Changes, unread: &[PathBuf], call: &Call, target: &Targ
         Changes::Files(changes) => changes.iter().map(|it| Path::new(&it.path)).collect(),
         _ => unread.iter().map(PathBuf::as_path).collect(),
     };
-    let about = files.into_iter().map(|file| target.clone().about(file));
-    let mut targets: Vec<_> = about.collect();
+    // Agents take `..` out of a name before they follow links, or not: both places are asked.
+    let is_up = |file: &Path| file.components().any(|it| it == Component::ParentDir);
+    let plain = { files.iter() }.filter(|it| is_up(it));
+    let plain: Vec<_> = plain.map(|it| absolute(Path::new("/"), it)).collect();
+    let all = files.into_iter().chain(plain.iter().map(PathBuf::as_path));
+    let mut targets: Vec<_> = all.map(|file| target.clone().about(file)).collect();
     if targets.is_empty() {
         targets.push(target.clone());
     }
