@@ -1,5 +1,5 @@
 //! Handles what an agent does not see of a file. Claude Code reads a text with LF only, decodes UTF-16, and
-//! restores both when it writes. So the person compares like with like, and sees what will be written.
+//! restores both when it writes; Gemini CLI and Qwen Code write CRLF over any file that has one. So the person compares like with like, and sees what will be written.
 
 use pillion_text::endings::LineEnding;
 
@@ -76,6 +76,14 @@ pub(crate) fn adapt(mut original: Vec<u8>, proposed: &str, tool: Option<Tool>) -
         tool,
         note,
     }
+}
+
+/// The proposal of an agent that sends LF and writes CRLF over any file that has one, as it will be written; none if that is how
+/// it came.
+pub(crate) fn with_crlf_of(original: &[u8], proposed: &str) -> Option<String> {
+    let has_crlf = LineEnding::count(original).1 > 0;
+    let written = has_crlf.then(|| proposed.replace("\r\n", "\n").replace('\n', "\r\n"));
+    written.filter(|it| it != proposed)
 }
 
 /// Returns the note on a file with CRLF, in all lines or in some.
@@ -213,6 +221,26 @@ mod tests {
             assert_eq!(adapted.proposed.as_deref(), Some("a\r\nc\r\n"));
             let note = adapted.note.unwrap_or_default();
             assert!(!note.contains("Write"), "{note}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_with_crlf_over_a_file_that_has_one_is_shown_so() {
+        for (original, proposed, shown) in [
+            (&b"a\r\nb\r\n"[..], "a\nc\n", Some("a\r\nc\r\n")),
+            (b"a\r\nb\n", "a\nc\r\nd", Some("a\r\nc\r\nd")),
+            (b"\xe4\r\n", "\u{e4}\n", Some("\u{e4}\r\n")),
+            ("\u{feff}a\r\n".as_bytes(), "b\n", Some("b\r\n")),
+            (b"a\r\n", "a\r\nc\r\n", None),
+            (b"a\nb\n", "a\nc\n", None),
+            (b"a\rb\r", "a\rc\n", None),
+            (b"", "one\n", None),
+        ] {
+            assert_eq!(
+                with_crlf_of(original, proposed).as_deref(),
+                shown,
+                "{original:?}"
+            );
         }
     }
 

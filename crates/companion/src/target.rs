@@ -100,6 +100,14 @@ impl Target {
         self
     }
 
+    /// Fits the proposal to the text, for an agent that sends LF alone and writes CRLF over any file that has one.
+    pub(crate) fn with_crlf(mut self, proposed: &str) -> Self {
+        let text = self.original.text.as_deref();
+        let shown = text.and_then(|text| line_endings::with_crlf_of(text, proposed));
+        self.proposed = shown.map(Arc::new);
+        self
+    }
+
     /// Says so if the last line of the file does not end, and its agent has no way to leave it like that.
     pub(crate) fn noted(mut self, proposal: &Proposal) -> Self {
         let before = self.original.text.as_deref();

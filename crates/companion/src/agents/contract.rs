@@ -12,7 +12,9 @@ use pillion_protocol::{Dialect, IdeContext};
 use serde_json::{Map, Value};
 
 use super::{AgentProtocol, ListedTool, Message, Params, Reply, ToolCall, ToolResult};
+use crate::line_endings::Tool;
 use crate::outbox::Delivery;
+use crate::target::Target;
 
 /// A file about a process is no longer.
 const MAX_PROCESS: u64 = 1 << 16;
@@ -44,6 +46,10 @@ impl AgentProtocol for Contract {
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),
             other => Err(super::unknown(other)),
         }
+    }
+
+    fn adapt(&self, target: Target, proposed: &str, _tool: Option<Tool>) -> Target {
+        target.with_crlf(proposed)
     }
 
     fn answer(&self, _tool: &str, result: Option<ToolResult>) -> Option<Reply> {

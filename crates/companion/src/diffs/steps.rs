@@ -297,8 +297,11 @@ impl<C> Diffs<C> {
         match (mem::replace(&mut entry.state, State::Pending), text) {
             (State::AgentCloses { caller, .. }, text) => {
                 let unused = text.as_ref().ok().and_then(|text| self.unused(id, text));
-                self.entries.remove(id);
-                let answer = text.map(Answer::Closed);
+                let entry = self.entries.remove(id);
+                // An agent knows what it has proposed in the form in which it did.
+                let is_as_shown = |it: &Entry<C>| text.as_ref() == Ok(&*it.proposal.proposed);
+                let sent = { entry.filter(is_as_shown) }.map(|it| it.as_written().to_owned());
+                let answer = sent.map_or(text, Ok).map(Answer::Closed);
                 let answer = Action::Answer { caller, answer };
                 std::iter::once(answer).chain(unused).collect()
             }

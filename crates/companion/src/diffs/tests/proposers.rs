@@ -6,6 +6,7 @@ use pillion_changes::looking::Shown;
 use pillion_changes::take_back::Present;
 use pillion_changes::{FileState as State, WriteOutcome};
 use pillion_protocol::{Note, Verdict};
+use pillion_text::fingerprint;
 use pillion_view::{By, Decide, ProposalKey, Stamp};
 
 use super::*;
@@ -262,6 +263,72 @@ fn what_was_answered_in_the_agents_own_window_is_not_shown_again_when_its_hook_p
     }
 }
 
+/// The agent proposes LF for a file that it writes with CRLF, and its hook proposes what will be written: it is one change, whichever
+/// comes first and wherever it is answered. What the agent gets back is as it sent it.
+#[test]
+fn a_change_that_a_hook_proposes_with_other_line_ends_is_the_same_change() {
+    let qwen = Dialect::QwenCode;
+    let of = |proposer: Proposer, session: &str, text: &str| Proposal {
+        proposer,
+        asked_in: proposer.itself().is_none().then(|| "own".into()),
+        ..proposal(session, "/a", text)
+    };
+    let own = || of(qwen.into(), "own", "new\n");
+    let hook = || of(Proposer::For(qwen), "hook", "new\r\n");
+    let open = |diffs: &mut Machine, proposal: Proposal, caller| {
+        let original = Some(b"old\r\n".to_vec());
+        let mut target = Target::new(
+            "/a".into(),
+            Original {
+                text: original,
+                stamp: None,
+            },
+        );
+        if proposal.proposer.itself().is_some() {
+            target = target.with_crlf(&proposal.proposed);
+        }
+        let now = Instant::now();
+        let Some(Action::Check(key)) = diffs.open(proposal, caller, now).pop() else {
+            panic!("the target is not checked");
+        };
+        lines(diffs.checked(key, Ok(target), now))
+    };
+    let file = || FileState {
+        text: Some(fingerprint::of(Some(b"old\r\n"))),
+        ..file_with(None)
+    };
+    for is_own_first in [true, false] {
+        let mut diffs = Machine::default();
+        let (first, then) = match is_own_first {
+            true => (own(), hook()),
+            false => (hook(), own()),
+        };
+        assert_eq!(open(&mut diffs, first, "open"), ["show 1 #1 \"new\\r\\n\""]);
+        diffs.shown(key(1, 1), Ok(()));
+        diffs.note_file(DiffId(1), file());
+        let decided = lines(diffs.resolved(key(1, 1), accepted("new\r\n")));
+        let again = open(&mut diffs, then, "again");
+        let (to_agent, to_hook) = match is_own_first {
+            true => (&decided[0], &again[1]),
+            false => (&again[1], &decided[0]),
+        };
+        assert_eq!(to_agent, "notify own /a Accepted { content: \"new\\n\" }");
+        assert!(
+            to_hook.starts_with("notify hook /a Accepted { content: \"new\\r\\n\""),
+            "{to_hook}"
+        );
+    }
+    let mut diffs = Machine::default();
+    open(&mut diffs, own(), "open");
+    diffs.shown(key(1, 1), Ok(()));
+    assert!(diffs.answered(&"own".into(), "/a").is_some());
+    diffs.close(&"own".into(), "/a", None, "close", Instant::now());
+    let closed = lines(diffs.closed(key(1, 1), Ok("new\r\n".to_owned())));
+    assert_eq!(closed, ["close: Closed(\"new\\n\")"]);
+    let answered = open(&mut diffs, hook(), "hook");
+    assert_eq!(answered[0], "hook: Opened");
+}
+
 /// Copilot CLI waits for the outcome in the call, and asks itself if a project has hooks for Claude Code.
 #[test]
 fn a_proposal_that_waits_in_its_call_is_not_shown_again_if_its_agent_only_hears_yes_or_no() {
@@ -372,7 +439,7 @@ fn what_was_accepted_over_a_text_is_not_shown_again_once_the_file_has_that() {
 #[test]
 fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
     // Of one that is made over that text, it is known that it is in there.
-    let over = |text: &str| Some(pillion_text::fingerprint::of(Some(text.as_bytes())));
+    let over = |text: &str| Some(fingerprint::of(Some(text.as_bytes())));
     let cases = [(None, true), (over("new"), false), (over("other"), true)];
     let cases = PROGRAMS
         .into_iter()
