@@ -156,7 +156,7 @@ impl Item {
         let outcome = match self {
             Self::Entry(entry) => match &entry.proposal.written {
                 Some(change) => Some(format!("in the view of {change}")),
-                None => entry.shown_outcome().map(str::to_owned),
+                None => entry.remark(),
             },
             Self::Change(it) => it.is_undone.then(|| UNDONE.to_owned()),
         };
@@ -244,10 +244,19 @@ impl Entry {
         reason(self.notes.iter())
     }
 
+    /// What came of it, and where it was answered if that is the agent's own window.
+    fn remark(&self) -> Option<String> {
+        let outcome = self.shown_outcome().map(str::to_owned);
+        let agent = Proposer::display_name_of(&self.proposal.agent);
+        let place = { self.is_elsewhere }.then(|| format!("in {agent}'s own window"));
+        let both: Vec<_> = outcome.into_iter().chain(place).collect();
+        (!both.is_empty()).then(|| both.join(", "))
+    }
+
     /// The facts about it beside the texts, in lines with `# `.
     fn remarks(&self) -> String {
         let mut text = String::new();
-        if let Some(outcome) = self.shown_outcome() {
+        if let Some(outcome) = self.remark() {
             text += &format!("# {outcome}\n");
         }
         if let Some((place, of)) = self.proposal.set {

@@ -44,6 +44,9 @@ pub struct Entry {
     /// What came of it, if it was accepted and that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub outcome: Option<WriteOutcome>,
+    /// True if the person answered in the agent's own window.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_elsewhere: bool,
     /// True if this was offered to the person again, or if a later proposal of the file was decided: it is not offered again.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_closed: bool,
@@ -164,6 +167,19 @@ impl Entry {
     pub fn shown_outcome(&self) -> Option<&str> {
         let outcome = self.outcome.as_ref()?;
         Some(outcome.why().unwrap_or(outcome.name()))
+    }
+
+    /// This came of it. What the person answered in the agent's own window is known by that.
+    pub(crate) fn came_of(&mut self, outcome: WriteOutcome) {
+        self.awaited_in = None;
+        let is_rejected = self.is_elsewhere && outcome.why().is_some();
+        if self.is_elsewhere {
+            self.state = match is_rejected {
+                true => EntryState::Rejected,
+                false => EntryState::Accepted,
+            };
+        }
+        self.outcome = Some(outcome).filter(|_| !is_rejected);
     }
 
     /// The names of the texts that it needs.

@@ -11,6 +11,7 @@ use pillion_changes::history::{self, Item};
 use pillion_changes::store::MAX_ENTRIES;
 use pillion_changes::{
     Decision, Entry, EntryRef, EntryState, FileState, Offer, Proposal, Recorder, Store,
+    WriteOutcome,
 };
 use pillion_discovery::Environment;
 use pillion_protocol::Note;
@@ -850,6 +851,48 @@ fn the_next_hub_finds_out_what_came_of_what_was_accepted() {
         drop(world.recorder());
         assert_eq!(outcome(), Some(found), "it is found out once");
     }
+}
+
+/// Which way a person has answered in the agent's own window, only what comes of it tells: it may come late.
+#[test]
+fn what_was_answered_in_the_agents_own_window_is_known_by_what_came_of_it() {
+    let why = "Gemini CLI did not write it".to_owned();
+    let not_written = WriteOutcome::NotWritten { why };
+    let (written, other) = (WriteOutcome::Written, WriteOutcome::WrittenDifferently);
+    let place = "in Gemini CLI's own window";
+    for (outcomes, expected) in [
+        (vec![], None),
+        (
+            vec![&written],
+            Some(("accepted", format!(", written, {place}"))),
+        ),
+        (vec![&not_written], Some(("rejected", format!(", {place}")))),
+        (
+            vec![&not_written, &written],
+            Some(("accepted", format!(", written, {place}"))),
+        ),
+        (vec![&other], None),
+    ] {
+        let world = World::new();
+        let mut recorder = world.recorder();
+        world.proposal(1, 1, USUAL).to(&mut recorder);
+        recorder.answered(1, None).unwrap();
+        recorder.closed(1).unwrap();
+        assert_eq!(world.log(), []);
+        for outcome in &outcomes {
+            recorder.came_of(1, (*outcome).clone()).unwrap();
+        }
+        let logged = world.log().pop();
+        let logged = logged.map(|it| (it.shown_state(), Item::Entry(Box::new(it)).remark()));
+        assert_eq!(logged, expected, "{outcomes:?}");
+    }
+    let world = World::new();
+    let mut recorder = world.recorder();
+    world.proposal(1, 1, USUAL).to(&mut recorder);
+    recorder.answered(1, None).unwrap();
+    recorder.forget_answer(1);
+    recorder.came_of(1, not_written).unwrap();
+    assert_eq!(world.log(), []);
 }
 
 /// Of two accepted changes of one file, what the second began with was there.

@@ -14,7 +14,7 @@ pub(crate) struct LastDecision(Option<Decided>);
 struct Decided {
     of: DiffId,
     name: String,
-    /// The place in which it was decided, if that is the agent's own window: which way, only the file tells.
+    /// The agent in whose own window it was decided, if so: which way, only the file tells.
     elsewhere: Option<String>,
     phrase: Phrase,
 }
@@ -29,7 +29,7 @@ impl LastDecision {
     /// A person has answered in its own window what this agent asked about a change of this file.
     pub(crate) fn answered(&mut self, of: DiffId, path: &str, agent: &str) {
         let place = format!("answered in {agent}'s own window");
-        self.is(of, path, &place, Some(format!(" ({place})")));
+        self.is(of, path, &place, Some(agent.to_owned()));
     }
 
     fn is(&mut self, of: DiffId, path: &str, what: &str, elsewhere: Option<String>) {
@@ -47,11 +47,18 @@ impl LastDecision {
         });
     }
 
-    /// This came of what was accepted.
-    pub(crate) fn came_of(&mut self, id: DiffId, outcome: &WriteOutcome) {
+    /// This came of what was accepted, or answered elsewhere: with no, if that is known.
+    pub(crate) fn came_of(&mut self, id: DiffId, outcome: &WriteOutcome, is_rejected: bool) {
         if let Some(decided) = self.0.as_mut().filter(|it| it.of == id) {
             let what = match &decided.elsewhere {
-                Some(place) => format!("{}{place}", outcome.name()),
+                Some(agent) => {
+                    let place = format!("in {agent}'s own window");
+                    match outcome {
+                        WriteOutcome::Written => format!("accepted {place}, and written"),
+                        _ if is_rejected => format!("rejected {place}"),
+                        other => format!("{} (answered {place})", other.name()),
+                    }
+                }
                 None => outcome.to_string(),
             };
             decided.phrase = Phrase {
@@ -93,26 +100,29 @@ mod tests {
         ] {
             last.decided(DiffId(1), "/w/a\n.txt", true);
             assert_eq!(text(&last).unwrap(), "a␊.txt: accepted");
-            last.came_of(DiffId(2), &outcome);
+            last.came_of(DiffId(2), &outcome, false);
             assert_eq!(text(&last).unwrap(), "a␊.txt: accepted");
-            last.came_of(DiffId(1), &outcome);
+            last.came_of(DiffId(1), &outcome, false);
             assert_eq!(text(&last).unwrap(), expected);
         }
         last.decided(DiffId(2), "/w/b.txt", false);
         assert_eq!(text(&last).unwrap(), "b.txt: rejected");
-        last.came_of(DiffId(1), &WriteOutcome::Written);
+        last.came_of(DiffId(1), &WriteOutcome::Written, false);
         assert_eq!(text(&last).unwrap(), "b.txt: rejected");
         last.answered(DiffId(3), "/w/c.txt", "Claude Code");
         let place = "answered in Claude Code's own window";
         assert_eq!(text(&last).unwrap(), format!("c.txt: {place}"));
-        last.came_of(DiffId(3), &WriteOutcome::Written);
-        assert_eq!(text(&last).unwrap(), format!("c.txt: written ({place})"));
+        last.came_of(DiffId(3), &WriteOutcome::Written, false);
+        let there = "in Claude Code's own window";
+        let written = format!("c.txt: accepted {there}, and written");
+        assert_eq!(text(&last).unwrap(), written);
         let why = "Claude Code did not write it".to_owned();
-        last.came_of(DiffId(3), &WriteOutcome::NotWritten { why });
-        assert_eq!(
-            text(&last).unwrap(),
-            format!("c.txt: not written ({place})")
-        );
+        let outcome = WriteOutcome::NotWritten { why };
+        last.came_of(DiffId(3), &outcome, false);
+        let unknown = format!("c.txt: not written ({place})");
+        assert_eq!(text(&last).unwrap(), unknown);
+        last.came_of(DiffId(3), &outcome, true);
+        assert_eq!(text(&last).unwrap(), format!("c.txt: rejected {there}"));
         assert!(last.proposed());
         assert_eq!(last.phrase(), None);
     }

@@ -1,7 +1,7 @@
 //! Keeps what agents change, on a thread of its own. A call that is to run waits until the texts before it are kept, but
 //! not for a disk that does not answer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,6 +24,7 @@ use crate::ids::ViewId;
 use crate::sessions::SessionId;
 use crate::tasks;
 use crate::unkept::Unkept;
+use crate::written::Accepted;
 
 /// The variable that turns it off, and how.
 const VARIABLE: &str = "PILLION_CHANGES";
@@ -68,6 +69,18 @@ impl Job {
     }
 }
 
+/// An answer in an agent's own window.
+struct Answer {
+    session: SessionId,
+    /// The call that asked, if one is known.
+    call: Option<String>,
+    accepted: Accepted,
+}
+
+/// So many answers are remembered.
+const MAX_ANSWERS: usize = 64;
+
+/// The way to the recorder.
 pub(crate) struct Recording {
     worker: Option<(Worker<Job>, Spans)>,
     events: Events,
@@ -79,6 +92,8 @@ pub(crate) struct Recording {
     is_contradicted: Arc<AtomicBool>,
     /// What people have accepted: what agents write of that, they have seen.
     pub(crate) accepted_texts: AcceptedTexts,
+    /// What people may have accepted in agents' own windows: if it is what the call that asked has written, they have.
+    answers: VecDeque<Answer>,
     /// The number of bytes of texts that wait for the disk.
     waiting: Arc<AtomicUsize>,
     kept: Kept,
@@ -124,6 +139,7 @@ impl Recording {
             is_stuck: Arc::default(),
             is_contradicted,
             accepted_texts,
+            answers: VecDeque::new(),
             waiting: Arc::default(),
             kept: Kept {
                 problem,
@@ -327,7 +343,11 @@ impl Recording {
 
     /// A call has run.
     pub(crate) fn after(&mut self, session: &SessionId, id: String) {
-        let (session, accepted) = (self.number(session), self.accepted_texts.until_now());
+        let accepted = self.accepted_texts.until_now();
+        if let Some(answer) = self.take_answer(session, &id) {
+            accepted.accepted(&answer);
+        }
+        let session = self.number(session);
         self.call_ended(session, &id);
         self.order(move |recorder| {
             recorder.goes_on_from_accepted(session, &id, |path| {
@@ -339,6 +359,13 @@ impl Recording {
 
     /// A call has failed, as [`after`](Self::after).
     pub(crate) fn failed(&mut self, session: &SessionId, id: String) {
+        // It was allowed to run.
+        if let Some(Accepted { id: DiffId(id), .. }) = self.take_answer(session, &id) {
+            self.order(move |recorder| {
+                recorder.forget_answer(id);
+                Ok(())
+            });
+        }
         let (session, accepted) = (self.number(session), self.accepted_texts.until_now());
         self.call_ended(session, &id);
         self.order(move |recorder| {
@@ -472,6 +499,38 @@ impl Recording {
                 Ok(())
             });
         }
+    }
+
+    /// A person answers in the agent's own window what this call of the session, if it is known, has asked: with yes, if the call
+    /// runs and writes just that.
+    pub(crate) fn answered(&mut self, session: &SessionId, call: Option<String>, it: &Accepted) {
+        self.answers.push_back(Answer {
+            session: Arc::clone(session),
+            call,
+            accepted: it.clone(),
+        });
+        if self.answers.len() > MAX_ANSWERS {
+            self.answers.pop_front();
+        }
+        let (session, DiffId(id)) = (self.sessions.get(session).copied(), it.id);
+        self.order(move |recorder| recorder.answered(id, session));
+    }
+
+    fn take_answer(&mut self, session: &SessionId, call: &str) -> Option<Accepted> {
+        let is_it = |it: &Answer| it.session == *session && it.call.as_deref() == Some(call);
+        let at = self.answers.iter().position(is_it)?;
+        self.answers.remove(at).map(|it| it.accepted)
+    }
+
+    /// Nothing was written of what a person answered in the agent's own window: with no, and the call that asked is over.
+    /// False if it is not known that they did.
+    pub(crate) fn is_not_written(&mut self, id: DiffId) -> bool {
+        let at = self.answers.iter().position(|it| it.accepted.id == id);
+        let answer = at.and_then(|at| self.answers.remove(at));
+        if let Some(answer) = &answer {
+            self.rejected(&answer.session, &answer.accepted.file_path);
+        }
+        answer.is_some()
     }
 
     /// A person has rejected a change of this file: what they have made of it meanwhile is theirs.

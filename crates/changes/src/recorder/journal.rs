@@ -51,6 +51,8 @@ pub(super) struct Journal {
     accepted: BTreeMap<u64, EntryRef>,
     /// Those about which nobody decided, until their views have closed: what was said in them before that may come late.
     closed: BTreeMap<u64, Pending>,
+    /// What the person answered in agents' own windows: how, only what comes of it tells.
+    answered: BTreeMap<u64, Entry>,
 }
 
 /// So many entries wait for what comes of them.
@@ -82,7 +84,9 @@ impl Journal {
     /// Returns true if a proposal that waits needs this text.
     pub(super) fn needs(&self, hash: &Hash) -> bool {
         let proposals = self.pending.values().map(|it| &it.proposal);
-        let mut texts = proposals.flat_map(|it| [it.before.text(), it.proposed.text()]);
+        let answered = self.answered.values().map(|it| &it.proposal);
+        let all = proposals.chain(answered);
+        let mut texts = all.flat_map(|it| [it.before.text(), it.proposed.text()]);
         texts.any(|text| text == Some(hash))
     }
 }
@@ -115,6 +119,7 @@ fn undecided(at: u64, proposal: Proposal, notes: Vec<Note>) -> Entry {
         pending_in: None,
         awaited_in: None,
         outcome: None,
+        is_elsewhere: false,
         is_closed: true,
     }
 }
@@ -244,6 +249,7 @@ impl Recorder {
             pending_in: Some(process::id()),
             awaited_in: None,
             outcome: None,
+            is_elsewhere: false,
             is_closed: false,
         };
         let mut brought_back = self.store.undecided()?;
@@ -305,10 +311,7 @@ impl Recorder {
         }
         let entry = entry?;
         if entry.state != EntryState::Rejected && !is_written {
-            self.journal.accepted.insert(id, entry.name());
-            if self.journal.accepted.len() > MAX_ACCEPTED {
-                self.journal.accepted.pop_first();
-            }
+            self.awaits_outcome(id, entry.name());
         }
         for draft in mem::take(&mut pending.drafts) {
             self.end_draft(draft.entry, Some(&entry))?;
@@ -323,8 +326,54 @@ impl Recorder {
         Ok(())
     }
 
+    fn awaits_outcome(&mut self, id: u64, entry: EntryRef) {
+        self.journal.accepted.insert(id, entry);
+        if self.journal.accepted.len() > MAX_ACCEPTED {
+            self.journal.accepted.pop_first();
+        }
+    }
+
+    /// A person answers in the agent's own window what it asked about this proposal: it is a decision once it is known what comes
+    /// of it.
+    pub fn answered(&mut self, id: u64, session: Option<u64>) -> Result<(), StoreError> {
+        let Some(mut pending) = self.journal.pending.remove(&id) else {
+            return Ok(());
+        };
+        let decided = Decision {
+            is_accepted: true,
+            edited: None,
+            notes: Vec::new(),
+            unsaid: Vec::new(),
+            session,
+        };
+        let entry = self.decision(&mut pending, decided);
+        self.journal.pending.insert(id, pending);
+        let entry = Entry {
+            is_elsewhere: true,
+            ..entry?
+        };
+        self.journal.answered.insert(id, entry);
+        if self.journal.answered.len() > MAX_ACCEPTED {
+            self.journal.answered.pop_first();
+        }
+        Ok(())
+    }
+
+    /// Nothing tells how a person has answered that.
+    pub fn forget_answer(&mut self, id: u64) {
+        self.journal.answered.remove(&id);
+    }
+
     /// This came of what a person has accepted. It stands in the entry of the decision.
     pub fn came_of(&mut self, id: u64, outcome: WriteOutcome) -> Result<(), StoreError> {
+        if let Some(entry) = self.journal.answered.remove(&id) {
+            // Something else may be the work of anybody.
+            if outcome == WriteOutcome::WrittenDifferently {
+                return Ok(());
+            }
+            let entry = self.store.add_entry(entry)?;
+            self.awaits_outcome(id, entry.name());
+        }
         let Some(name) = self.journal.accepted.get(&id) else {
             return Ok(());
         };
@@ -333,8 +382,7 @@ impl Recorder {
             Err(StoreError::NoEntry(_)) => return Ok(()),
             entry => entry?,
         };
-        entry.outcome = Some(outcome);
-        entry.awaited_in = None;
+        entry.came_of(outcome);
         self.store.save_entry(&entry)
     }
 
@@ -371,6 +419,7 @@ impl Recorder {
             pending_in: None,
             awaited_in: decided.is_accepted.then(process::id),
             outcome: None,
+            is_elsewhere: false,
             is_closed: true,
         })
     }

@@ -67,6 +67,14 @@ impl Calls {
         tool.filter(|_| tools.all(|it| it == tool))
     }
 
+    /// The one that runs on this file, if it is the only one.
+    pub(crate) fn only_on(&self, file: &Path) -> Option<String> {
+        let mut on_it = { self.running.iter() }.filter(|it| it.path.as_deref() == Some(file));
+        let call = on_it.next()?;
+        on_it.next().is_none().then(|| call.id.clone())
+    }
+
+    /// Returns true if one runs that may write this file.
     pub(super) fn may_write(&self, file: &Path) -> bool {
         let may = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path == file);
         self.running.iter().any(|call| may(&call.path))

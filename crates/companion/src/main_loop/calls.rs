@@ -222,6 +222,9 @@ impl MainLoop {
         self.last_decision
             .answered(answered.id, &answered.file_path, agent);
         self.report_status();
+        let calls = self.agents.get(session).map(|it| &it.calls);
+        let call = calls.and_then(|it| it.only_on(Path::new(&answered.file_path)));
+        self.recording.answered(session, call, &answered);
         let former = self.written.follow(answered, now);
         self.came_of(former);
         self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);

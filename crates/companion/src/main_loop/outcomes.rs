@@ -185,7 +185,8 @@ impl MainLoop {
 
     /// Keeps what came of an acceptance, and shows it.
     fn note_outcome(&mut self, id: DiffId, outcome: WriteOutcome) {
-        self.last_decision.came_of(id, &outcome);
+        let is_rejected = outcome.why().is_some() && self.recording.is_not_written(id);
+        self.last_decision.came_of(id, &outcome, is_rejected);
         self.diffs.came_of(id, &outcome);
         for remark in self.agents.came_of(id, &outcome) {
             self.kept_notes.keep_as(remark.name(), remark.note.clone());

@@ -306,17 +306,32 @@ fn claude_that_is_run_can_be_answered_in_its_own_window() {
     scene.claude.allow();
     scene.claude.wait_for("allowed.txt is done");
     assert_eq!(read(&allowed), "one\n");
-    let answered = "answered in Claude Code's own window";
-    let said = format!("allowed.txt: written ({answered})");
+    let place = "in Claude Code's own window";
+    let said = format!("allowed.txt: accepted {place}, and written");
     scene.review.pane().wait_for(&said, SOON);
+    let prints = |command: &str, texts: [&str; 2]| {
+        companion::wait_until("what the person has answered", || {
+            let printed = pillion(&scene, &[command]);
+            texts.iter().all(|it| printed.contains(it)).then_some(())
+        });
+    };
+    let none = "there are no unseen changes here\n";
+    prints(
+        "log",
+        ["accepted", &format!("allowed.txt, written, {place}")],
+    );
+    prints("changes", [none; 2]);
     for refuse in [Claude::deny as fn(&Claude), Claude::cancel] {
         let path = scene.propose_new("refused.txt", "one\n");
         refuse(&scene.claude);
         scene.wait_closed("refused.txt");
         scene.claude.wait_ready();
         assert!(!path.exists());
-        let said = format!("refused.txt: not written ({answered})");
+        let said = format!("refused.txt: rejected {place}");
         scene.review.pane().wait_for(&said, SOON);
+        prints("log", ["rejected", &format!("refused.txt, {place}")]);
+        // Nothing is said to be running.
+        prints("changes", [none; 2]);
         scene.model.clear();
         scene.propose_new("refused.txt", "one\n");
         let screen = scene.review.reject_because("refused.txt", "Still not.");

@@ -29,6 +29,7 @@ fn past(number: u64, state: EntryState) -> Past {
             pending_in: None,
             awaited_in: None,
             outcome: None,
+            is_elsewhere: false,
             is_closed: true,
         })),
         agent: "Gemini CLI".to_owned(),
