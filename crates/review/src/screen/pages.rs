@@ -104,11 +104,12 @@ fn how_to_start(installed: &[Dialect], theme: &Theme) -> Vec<Line<'static>> {
     let key = |text: String| Span::styled(text, theme.key);
     let muted = |text| Span::styled(text, theme.muted);
     let usual = [Dialect::ClaudeCode, Dialect::QwenCode];
-    let agents = if installed.is_empty() {
-        &usual
-    } else {
-        installed
+    let mut agents = match installed.is_empty() {
+        true => usual.to_vec(),
+        false => installed.to_vec(),
     };
+    // Private users cannot sign in to it any more.
+    agents.sort_by_key(|agent| *agent == Dialect::GeminiCli);
     let mut lines = vec![
         Line::styled("Waiting for an agent.", theme.strong),
         Line::raw(""),
