@@ -92,7 +92,7 @@ pub(crate) struct Recording {
     is_contradicted: Arc<AtomicBool>,
     /// What people have accepted: what agents write of that, they have seen.
     pub(crate) accepted_texts: AcceptedTexts,
-    /// What people may have accepted in agents' own windows: if it is what the call that asked has written, they have.
+    /// What people may have accepted in agents' own windows, until the call that asked has ended.
     answers: VecDeque<Answer>,
     /// The number of bytes of texts that wait for the disk.
     waiting: Arc<AtomicUsize>,
@@ -343,11 +343,9 @@ impl Recording {
 
     /// A call has run.
     pub(crate) fn after(&mut self, session: &SessionId, id: String) {
-        let accepted = self.accepted_texts.until_now();
-        if let Some(answer) = self.take_answer(session, &id) {
-            accepted.accepted(&answer);
-        }
-        let session = self.number(session);
+        // Who has answered there, nothing shows: what was written stays unseen.
+        self.take_answer(session, &id);
+        let (session, accepted) = (self.number(session), self.accepted_texts.until_now());
         self.call_ended(session, &id);
         self.order(move |recorder| {
             recorder.goes_on_from_accepted(session, &id, |path| {

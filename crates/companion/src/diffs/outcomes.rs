@@ -210,8 +210,8 @@ impl<C> Entry<C> {
         let is_itself = proposal.proposer.itself().is_some();
         let is_whole = proposal.stand_in.is_none();
         let is_told = is_whole && (is_itself || (refuses && self.has_changed()));
-        // What somebody has written before the decision is not the agent's. What was accepted before is not weighed again.
-        let file = match (&self.decided, is_itself || self.notes.is_none()) {
+        // What somebody has written before the decision is not the agent's.
+        let file = match (&self.decided, is_itself) {
             (None, true) => self.opened.as_ref(),
             (decided, _) => Some(decided.as_ref()?),
         };

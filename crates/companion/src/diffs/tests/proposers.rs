@@ -251,19 +251,7 @@ fn what_was_answered_in_the_agents_own_window_is_not_shown_again_when_its_hook_p
             asked_in: Some(asked_in.into()),
             ..proposal("hook", "/a", text)
         };
-        let opened = open(&mut diffs, hook, "hook", Instant::now());
-        let is_accepted = |it: &Action<_>| {
-            matches!(
-                it,
-                Action::Notify {
-                    accepted: Some(_),
-                    ..
-                }
-            )
-        };
-        // What the agent writes then is accepted, and is not listed as unseen.
-        assert_eq!(opened.iter().any(is_accepted), !is_shown);
-        let opened = lines(opened);
+        let opened = lines(open(&mut diffs, hook, "hook", Instant::now()));
         let expected = match is_shown {
             true => vec![format!("show {id} #1 {text:?}")],
             false => vec![
