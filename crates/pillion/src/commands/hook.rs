@@ -186,7 +186,8 @@ impl Unasked {
     fn answer(self) -> Answer {
         match self {
             Self::Unclear(protocol, why) => protocol.block(format!(
-                "Pillion does not understand this call of its hook: {why}"
+                "Pillion does not understand this call of its hook: {}",
+                remarks::one_line(&why)
             )),
             Self::Foreign(why) => Answer {
                 error: Some(format!(

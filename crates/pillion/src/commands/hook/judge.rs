@@ -176,10 +176,12 @@ impl Judge<'_, '_> {
             }
             let changes = match &changes {
                 Changes::None => return Ok(Ruling::Pass),
-                Changes::Unclear(why) => return Ok(Ruling::Unclear(why.clone())),
+                Changes::Unclear(why) => {
+                    return Ok(Ruling::Unclear(remarks::one_line(why).into_owned()));
+                }
                 Changes::Invalid(why) => {
                     self.tell_unshown(&companion, why);
-                    return Ok(Ruling::Denied(why.clone()));
+                    return Ok(Ruling::Denied(remarks::one_line(why).into_owned()));
                 }
                 Changes::Files(changes) => changes,
             };
