@@ -278,18 +278,8 @@ impl Original {
         Err(self.failed(source))
     }
 
-    #[cfg(unix)]
     fn set_mode(&self, file: &File) -> io::Result<()> {
-        use std::os::unix::fs::PermissionsExt;
-        match self.mode {
-            Some(mode) => file.set_permissions(Permissions::from_mode(mode)),
-            None => Ok(()),
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn set_mode(&self, _file: &File) -> io::Result<()> {
-        Ok(())
+        self.mode.map_or(Ok(()), |mode| set_mode_of(file, mode))
     }
 
     /// A file to be renamed over the old one; none where that would be another file to others: where
@@ -469,6 +459,29 @@ fn shared(metadata: &Metadata) -> Option<u64> {
     (metadata.is_file() && metadata.nlink() > 1).then(|| metadata.ino())
 }
 
+/// Returns true if this is a file with these permissions: who may write there and is not the owner could not set the same again.
+#[cfg(unix)]
+pub(crate) fn has_mode(found: &Metadata, mode: u32) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    found.is_file() && found.permissions().mode() & 0o7777 == mode & 0o7777
+}
+
+/// Gives a file these permissions, unless it has them.
+#[cfg(unix)]
+pub(crate) fn set_mode_of(file: &File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    match has_mode(&file.metadata()?, mode) {
+        true => Ok(()),
+        false => file.set_permissions(Permissions::from_mode(mode)),
+    }
+}
+
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
+pub(crate) fn set_mode_of(_file: &File, _mode: u32) -> io::Result<()> {
+    Ok(())
+}
+
 /// There it is unknown.
 #[cfg(not(unix))]
 fn shared(_: &Metadata) -> Option<u64> {
@@ -611,6 +624,42 @@ mod tests {
             before,
             "it was renamed over it"
         );
+    }
+
+    /// As in folders that people share, and in containers.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_of_another_owner_is_written_by_whoever_may_write_there() {
+        use std::os::unix::fs::chown;
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        for (owner, group, mode) in [(0, 0, 0o666), (0, 4343, 0o664), (4444, 4343, 0o775)] {
+            let (_folder, folder) = folder();
+            let file = folder.join("file");
+            fs::write(&file, "old").unwrap();
+            chown(&folder, Some(4242), Some(4343)).unwrap();
+            chown(&file, Some(owner), Some(group)).unwrap();
+            fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+            let (inner, at) = (folder.clone(), file.clone());
+            // What a thread is allowed is its own.
+            let done = std::thread::spawn(move || {
+                use rustix::process::{Gid, Uid};
+                use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+                let (uid, gid) = (Uid::from_raw(4242), Gid::from_raw(4343));
+                set_thread_groups(&[]).unwrap();
+                set_thread_res_gid(gid, gid, gid).unwrap();
+                set_thread_res_uid(uid, uid, uid).unwrap();
+                let looked = Original::look(&at).unwrap().with_mode(mode).kept();
+                looked.replace(None, b"new", |_| {})
+            });
+            done.join().unwrap().unwrap();
+            let after = file.metadata().unwrap();
+            assert_eq!(fs::read(&file).unwrap(), b"new");
+            assert_eq!((after.uid(), after.gid()), (owner, group));
+            assert_eq!(after.mode() & 0o7777, mode);
+            assert_eq!(names(&inner), ["file"]);
+        }
     }
 
     #[test]

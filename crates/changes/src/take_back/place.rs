@@ -11,7 +11,7 @@ use tempfile::TempPath;
 use super::TakeBackError;
 use super::beneath::Beneath;
 use crate::leftovers;
-use crate::save::{Original, SaveError, Swapped, shared_at, swap};
+use crate::save::{Original, SaveError, Swapped, set_mode_of, shared_at, swap};
 use crate::scan::{Stat, is_absence};
 use crate::state::{FileState, FolderMode, Stage};
 use crate::store::{MAX_KEPT, Store, StoreError};
@@ -320,6 +320,9 @@ fn symlink(_target: &[u8], _path: &Path) -> io::Result<()> {
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     use rustix::fs::OFlags;
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    if crate::save::has_mode(&path.symlink_metadata()?, mode) {
+        return Ok(());
+    }
     let permissions = fs::Permissions::from_mode(mode);
     let open = |flags: OFlags| {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | flags;
@@ -338,18 +341,6 @@ fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
         }
     }
     open(OFlags::empty())?.set_permissions(permissions)
-}
-
-#[cfg(unix)]
-fn set_mode_of(file: &fs::File, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-#[allow(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
-fn set_mode_of(_file: &fs::File, _mode: u32) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(not(unix))]
