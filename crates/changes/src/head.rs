@@ -36,8 +36,18 @@ pub struct Head {
     is_jj: bool,
     /// The operation in Jujutsu's log after which it is so, if that is one.
     operation: Option<String>,
+    /// What git has stopped in and waits to be told to go on with.
+    stopped: Option<Stopped>,
     /// Its own folder: another repository in its place has another history.
     folder: Folder,
+}
+
+/// A command of git's that has stopped, as for a conflict: until it is ended, nothing else leads back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stopped {
+    abort: &'static str,
+    /// The branch to which that leads, if that is another place than the one where it has stopped.
+    branch: Option<String>,
 }
 
 /// A line of the log of HEAD.
@@ -68,6 +78,8 @@ pub struct Move {
     put_away: Vec<PathBuf>,
     /// True if the work tree is gone.
     is_gone: bool,
+    /// True if git has stopped in something and goes on only if it is told to.
+    is_stopped: bool,
     /// The tracked files before and after; none where git does not know them.
     tracked: Option<[HashMap<PathBuf, Tracked>; 2]>,
 }
@@ -108,8 +120,41 @@ impl Move {
         }
         // Jujutsu moves it with each commit, too, and then no file came with that.
         let is_moved = self.is_elsewhere && (has_any || self.tracked.is_some());
+        // A file that is in conflict came with this, and is in no index.
+        let has_any = has_any || self.is_stopped;
         let is_said = is_moved || has_lost || (self.is_stash && has_any);
+        // Git refuses to write a file that is not as in its index.
+        let reset = (!has_any).then(|| self.reset()).flatten();
+        if let (
+            Remark::Head {
+                back: Some(back), ..
+            },
+            Some(reset),
+        ) = (&mut self.remark, reset)
+        {
+            *back = back.replace("git reset --keep", reset);
+        }
         is_said.then_some(self.remark)
+    }
+
+    /// The reset that leads back after one which wrote no file, as `git reset HEAD~1`; none if it wrote some, or that is not known. Waits for
+    /// the disk.
+    fn reset(&self) -> Option<&'static str> {
+        let [was, is] = self.tracked.as_ref()?;
+        let is_other = |path: &&PathBuf| match (was.get(*path), is.get(*path)) {
+            (Some(was), Some(is)) => !was.is_same(is),
+            _ => true,
+        };
+        let mut others = was.keys().chain(is.keys()).filter(is_other).peekable();
+        if others.peek().is_none() {
+            return Some("git reset --soft");
+        }
+        let is_written = |path: &PathBuf| match (is.get(path), Stat::at(path)) {
+            (Some(is), Ok(Some(now))) => is.is_clean(&now),
+            (is, Ok(now)) => is.is_none() && now.is_none(),
+            (_, Err(_)) => true,
+        };
+        (!others.any(is_written)).then_some("git reset")
     }
 
     /// Returns true if git has written a file, or removed it, which it knew and knows so.
@@ -150,6 +195,7 @@ impl Head {
             stash: length(git.common.join("logs/refs/stash")),
             is_jj: work_tree.join(".jj").is_dir(),
             operation: operation(work_tree),
+            stopped: stopped(&git.own),
             folder: Folder::of(&git.own.metadata().ok()?),
             git,
         })
@@ -183,6 +229,7 @@ impl Head {
                 false => Vec::new(),
             },
             is_gone: false,
+            is_stopped: self.stopped.is_some() && self.stopped != before.stopped,
             tracked: (!self.is_jj).then(|| indexes.map(Index::tracked)),
         };
         let mut writing = steps.iter().filter(|it| it.writes_files());
@@ -247,6 +294,7 @@ impl Head {
             is_stash: false,
             put_away: Vec::new(),
             is_gone: back.is_some(),
+            is_stopped: false,
             tracked: Some([index.tracked(), HashMap::new()]),
             remark: Remark::Gone {
                 path: work_tree.to_owned(),
@@ -291,17 +339,23 @@ impl Head {
         new: &str,
         what: Option<&str>,
     ) -> Remark {
+        let stopped = { self.stopped.as_ref() }.filter(|_| self.stopped != before.stopped);
+        let rebased = stopped.and_then(|it| it.branch.as_ref());
         let back = match () {
             () if self.is_jj => before.operation.as_ref().map(|it| {
                 let operation = snapshot_after(work_tree, it);
                 let operation = operation.as_ref().unwrap_or(it);
                 format!("jj op restore {}", &operation[..OPERATION])
             }),
+            () if rebased == Some(&before.place) => None,
             () if self.place != before.place => Some(format!("git checkout {}", before.place)),
             () if old != new => Some(format!("git reset --keep {old}")),
             // What was not committed is in no commit.
             () => None,
         };
+        let abort = stopped.map(|it| it.abort.to_owned());
+        let back: Vec<_> = abort.into_iter().chain(back).collect();
+        let back = Some(back.join(" && ")).filter(|it| !it.is_empty());
         let is_branch = self.place != before.place;
         Remark::Head {
             path: work_tree.to_owned(),
@@ -352,6 +406,27 @@ fn bytes_of(name: &str) -> Option<Vec<u8>> {
             _ => None,
         })
         .collect()
+}
+
+/// What git has stopped in, by the files that it keeps for that, in this folder of its own.
+fn stopped(own: &Path) -> Option<Stopped> {
+    let of = |abort, branch| Some(Stopped { abort, branch });
+    for folder in ["rebase-merge", "rebase-apply"].map(|it| own.join(it)) {
+        if let Ok(name) = regular_file::read(&folder.join("head-name"), MAX_READ) {
+            let name = String::from_utf8_lossy(&name).trim().to_owned();
+            return of(
+                "git rebase --abort",
+                name.strip_prefix("refs/heads/").map(str::to_owned),
+            );
+        }
+    }
+    let marks = [
+        ("MERGE_HEAD", "git merge --abort"),
+        ("CHERRY_PICK_HEAD", "git cherry-pick --abort"),
+        ("REVERT_HEAD", "git revert --abort"),
+    ];
+    let found = marks.into_iter().find(|(name, _)| own.join(name).is_file());
+    found.and_then(|(_, abort)| of(abort, None))
 }
 
 fn log_of(git: &GitFolders) -> PathBuf {

@@ -122,7 +122,10 @@ impl Remark {
                         after.clone_from(then);
                     }
                     before.clone_from(first);
-                    back.clone_from(way);
+                    let abort = back.iter().flat_map(|it| it.split(" && "));
+                    let abort = abort.filter(|it| it.ends_with(" --abort"));
+                    let ways: Vec<_> = abort.chain(way.as_deref()).collect();
+                    *back = Some(ways.join(" && ")).filter(|it| !it.is_empty());
                     *what = None;
                 }
                 back.take_if(|_| before == after);
@@ -259,7 +262,7 @@ impl Remark {
                     _ => way.to_owned(),
                 };
                 let stash = is_stash.then_some("git stash pop");
-                let ways = back.as_deref().into_iter().chain(stash);
+                let ways = back.iter().flat_map(|it| it.split(" && ")).chain(stash);
                 let ways: Vec<_> = ways.map(there).collect();
                 let back = Some(ways.join(" && ")).filter(|it| !it.is_empty());
                 let of = path.map_or_else(String::new, |it| format!(" of {it}"));

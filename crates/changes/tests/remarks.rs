@@ -580,6 +580,63 @@ fn what_a_move_of_head_has_thrown_away_is_said_with_what_brings_it_back() {
     }
 }
 
+/// Each command that is named gives the tree and the commit back, also where git has stopped or has written no file.
+#[test]
+fn what_leads_back_is_what_git_lets_one_do() {
+    for (scripts, way) in [
+        (&["git reset -q HEAD~1"][..], "git reset "),
+        (&["git reset -q --soft HEAD~1"], "git reset --soft "),
+        (
+            &["git stash -q; git rebase -q other"],
+            "git rebase --abort && git stash pop",
+        ),
+        (
+            &["git stash -q; git merge -q other"],
+            "git merge --abort && git stash pop",
+        ),
+        (
+            &["git stash -q; git cherry-pick other"],
+            "git cherry-pick --abort && git stash pop",
+        ),
+        (
+            &["git stash -q; git checkout -q other; git rebase -q main"],
+            "git rebase --abort && git checkout main && git stash pop",
+        ),
+        (
+            &["git stash -q; git checkout -q other", "git rebase -q main"],
+            "git rebase --abort && git checkout main && git stash pop",
+        ),
+    ] {
+        let tree = repository(false);
+        let then = "git checkout -q -f main; seq 20 > c; git add c; git commit -qm c; git branch -qf other; \
+                    seq 20 | sed s/^5$/M/ > c; git commit -qam m; git checkout -q other; seq 20 | sed s/^5$/O/ > c; git commit -qam o; \
+                    git checkout -q main; seq 20 | sed 's/^5$/M/; s/^15$/dirty/' > c";
+        shell_does(&tree, then);
+        let state = || {
+            let text = fs::read_to_string(tree.root.join("c")).unwrap();
+            let name = fs::read_to_string(tree.root.join(".git/HEAD")).unwrap();
+            let commit = fs::read_to_string(tree.root.join(".git/refs/heads/main")).unwrap();
+            (text, name, commit)
+        };
+        let was = state();
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        for script in scripts {
+            let script = format!("({script}) > ../out 2>&1 || true");
+            call(&mut recorder, true, || shell_does(&tree, &script));
+        }
+        recorder.end(SESSION).unwrap();
+        let said = remarks(&tree).concat();
+        let (_, rest) = said
+            .split_once(": `")
+            .unwrap_or_else(|| panic!("{scripts:?} {said}"));
+        let (back, _) = rest.split_once("` undoes it").unwrap();
+        assert!(back.starts_with(way), "{scripts:?} {said}");
+        shell_does(&tree, &format!("({back}) > ../out 2>&1"));
+        assert_eq!(state(), was, "{scripts:?} {said}");
+    }
+}
+
 /// Nothing leads back to a branch of a repository that is deleted.
 #[test]
 fn a_repository_in_the_place_of_another_one_has_not_moved_head() {
