@@ -523,7 +523,7 @@ mod tests {
             );
             let told = [FileRemark::new(plain.clone(), String::new(), &[], false)];
             for (told, is_named) in [
-                (not_made(name, &[plain.clone()]), true),
+                (not_made(name, std::slice::from_ref(&plain)), true),
                 (nobody_asked(name), true),
                 (unapplicable(name, name), true),
                 (not_written(name), true),
