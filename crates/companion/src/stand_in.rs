@@ -5,9 +5,7 @@ use std::sync::Arc;
 use pillion_changes::looking::Shown;
 use pillion_protocol::held::{Held, HeldCall};
 use pillion_view::ModeChange;
-
-/// The message that the person is shown about such a change.
-const IS_WRITTEN: &str = "This change is already in the file. Accept to keep it. What you exclude or edit is written to the file when you accept. Rejecting changes nothing, unless you give a reason: that takes the change back.";
+use pillion_view::changes::IS_WRITTEN;
 
 /// A stand-in for the file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -72,6 +72,10 @@ pub struct ListedTurn {
 /// The state of a change that is listed and cannot be written yet: nothing can be decided about it.
 pub const NOT_KEPT: &str = "not kept yet";
 
+/// The note of the first diff of what is in its file already: what deciding does there. A view whose buttons have other names has words of
+/// its own in its place.
+pub const IS_WRITTEN: &str = "This change is already in the file. Accept to keep it. What you exclude or edit is written to the file when you accept. Rejecting changes nothing, unless you give a reason: that takes the change back.";
+
 /// A change of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

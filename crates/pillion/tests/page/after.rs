@@ -25,6 +25,9 @@ fn what_is_written_is_taken_back_by_hunk_and_the_rest_kept() {
     web.tab.click(".item.change >> text=a.txt");
     shows(&web.tab, "a.txt");
     web.tab.wait_text("#head", "has written");
+    // As the buttons are called.
+    web.tab.wait_text("#head", "Keep leaves it there");
+    assert!(!web.tab.text("#head").contains("Accept"));
     // By a script: all of it would be taken back.
     web.tab
         .evaluate("document.querySelector('#acts .reject').click()");

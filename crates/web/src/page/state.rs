@@ -4,9 +4,13 @@ use pillion_judge::{Judged, marks};
 use pillion_protocol::Dialect;
 use pillion_text::visible;
 use pillion_view::DiffId;
+use pillion_view::changes::IS_WRITTEN;
 
 use super::{Page, Shown};
 use crate::wire;
+
+/// [`IS_WRITTEN`], with the names of the page's buttons.
+const IS_WRITTEN_HERE: &str = "This change is already in the file. Keep leaves it there; what you exclude or edit is written to the file then. Take back restores what was there before. Leave changes nothing.";
 
 impl Page {
     /// The agents, and what they do.
@@ -68,6 +72,10 @@ impl Page {
             }
         });
         let mode = judged.diff.mode.map(|it| it.to_string());
+        let of_agent = judged.notes_of_agent().map(|note| match &*note {
+            IS_WRITTEN => IS_WRITTEN_HERE.to_owned(),
+            _ => note,
+        });
         Some(wire::DiffState {
             id: id.0,
             revision: judged.diff.revision,
@@ -83,7 +91,7 @@ impl Page {
             hunks: hunks.collect(),
             lines: (proposal.before().len(), proposal.after().len()),
             facts: judged.facts(has_roots, &self.keys),
-            notes: mode.into_iter().chain(judged.notes_of_agent()).collect(),
+            notes: mode.into_iter().chain(of_agent).collect(),
             written: judged.diff.written.clone(),
             is_new: proposal.is_new_file(),
             deletes: judged.diff.deletes,
