@@ -1,14 +1,20 @@
 //! Opens the person's browser, by a private file that leads to the address: what is in the arguments of a program, everybody reads.
 
+use std::convert::Infallible;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use pillion_discovery::Environment;
 use pillion_discovery::private_file::{Folder, random_name};
-use pillion_system::spawn;
+use pillion_system::{lock, spawn};
 
 /// The time after which the file goes: browsers have read it by then.
 const READ_WITHIN: Duration = Duration::from_secs(60);
+
+/// The time for which the end of the page waits until the file is gone.
+const GONE_WITHIN: Duration = Duration::from_secs(1);
 
 /// The command that brings the address to the person's own machine, if they are at another one, where a browser is of use.
 pub fn tunnel(environment: &Environment, address: &str) -> Option<String> {
@@ -33,11 +39,54 @@ pub fn tunnel(environment: &Environment, address: &str) -> Option<String> {
     ))
 }
 
-/// Opens the address in the background. If that fails, it was printed.
-pub(crate) fn open(environment: &Environment, address: &str) {
-    if environment.filled("SSH_CONNECTION").is_some() {
-        return;
+/// The browsers that were opened. Their files go with the page at the latest.
+pub(crate) struct Browsers {
+    environment: Environment,
+    /// For each, what has its file removed once it is dropped, and what ends with the file: nothing is ever sent.
+    opened: Mutex<Vec<(Sender<Infallible>, Receiver<Infallible>)>>,
+}
+
+impl Browsers {
+    /// None yet.
+    pub(crate) fn new(environment: Environment) -> Self {
+        let opened = Mutex::default();
+        Self {
+            environment,
+            opened,
+        }
     }
+
+    /// Opens the address in the background, where the person is at this machine. If that fails, it was printed.
+    pub(crate) fn open(&self, address: &str) {
+        if self.environment.filled("SSH_CONNECTION").is_some() {
+            return;
+        }
+        let mut opened = lock(&self.opened);
+        opened.retain(|(_, gone)| gone.try_recv() == Err(TryRecvError::Empty));
+        let (ends, ended) = bounded(0);
+        let (going, gone) = bounded(0);
+        open(&self.environment, address, ended, going);
+        opened.push((ends, gone));
+    }
+
+    /// Removes what is left of their files.
+    pub(crate) fn end(&self) {
+        let opened = std::mem::take(&mut *lock(&self.opened)).into_iter();
+        let going: Vec<_> = opened.map(|(_ends, gone)| gone).collect();
+        let until = Instant::now() + GONE_WITHIN;
+        for gone in going {
+            let _ = gone.recv_deadline(until);
+        }
+    }
+}
+
+/// The file is there until `ended`, and `going` as long as the file.
+fn open(
+    environment: &Environment,
+    address: &str,
+    ended: Receiver<Infallible>,
+    going: Sender<Infallible>,
+) {
     let places = pillion_discovery::kept_text::places(environment);
     let address = address.to_owned();
     // A disk may take long.
@@ -73,9 +122,10 @@ pub(crate) fn open(environment: &Environment, address: &str) {
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
             let child = command.spawn();
-            std::thread::sleep(READ_WITHIN);
+            let _: Result<Infallible, _> = ended.recv_timeout(READ_WITHIN);
             let _ = folder.remove(FILE);
             let _ = std::fs::remove_dir(folder.path());
+            drop(going);
             // It may be the browser itself.
             return drop(child.map(|mut child| child.wait()));
         }

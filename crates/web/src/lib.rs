@@ -31,6 +31,7 @@ use tokio::sync::mpsc::UnboundedSender;
 pub use browser::tunnel;
 pub use single::{Asked, ask};
 
+use browser::Browsers;
 /// The time from a signal until the page has ended.
 const ENDING: Duration = Duration::from_secs(1);
 
@@ -133,13 +134,17 @@ impl Web {
         let door = Arc::new(door::Door::new(port)?);
         let (to_door, to_page) = (Arc::clone(&door), self.sender.clone());
         server::start(listener, to_door, companion.clone(), to_page)?;
-        let _place = place.listen(Arc::clone(&door), companion.clone())?;
+        let browsers = Arc::new(Browsers::new(environment));
+        let others = Arc::clone(&browsers);
+        let _place = place.listen(Arc::clone(&door), companion.clone(), others)?;
         ready(&door.address()?);
-        if settings.opens {
-            browser::open(&environment, &door.address()?);
-        }
+        let opens = settings.opens;
         let mut page = page::Page::new(settings, companion, self.sender)?;
         page.run(&self.inputs);
         Ok(())
     }
 }
+        if opens {
+            browsers.open(&door.address()?);
+        }
+        browsers.end();

@@ -12,7 +12,7 @@ use pillion_system::{peer, spawn};
 use pillion_text::fingerprint;
 use pillion_view::Handle;
 
-use crate::browser;
+use crate::browser::Browsers;
 use crate::door::{self, Door};
 
 /// The time limit for the other end to say something.
@@ -75,7 +75,6 @@ fn line(stream: impl Read) -> Option<String> {
 pub(crate) struct Place {
     folder: Folder,
     name: String,
-    environment: Environment,
 }
 
 impl Place {
@@ -97,11 +96,7 @@ impl Place {
         let mut folders = folders.map(|(base, name)| Folder::create(base, &[name]));
         let folder = folders.find_map(Result::ok);
         let folder = folder.ok_or_else(|| io::Error::other("no private folder can be used"))?;
-        Ok(Self {
-            folder,
-            name,
-            environment: environment.clone(),
-        })
+        Ok(Self { folder, name })
     }
 
     fn socket(&self) -> String {
@@ -130,14 +125,18 @@ impl Place {
     ///
     /// # Errors
     /// When the system refuses.
-    pub(crate) fn listen(self, door: Arc<Door>, companion: Handle) -> io::Result<Listening> {
+    pub(crate) fn listen(
+        self,
+        door: Arc<Door>,
+        companion: Handle,
+        browsers: Arc<Browsers>,
+    ) -> io::Result<Listening> {
         let listener = self
             .folder
             .listen(&self.socket())
             .map_err(io::Error::other)?;
-        let environment = self.environment.clone();
         spawn("pages", move || {
-            serve(&listener, &door, &companion, &environment)
+            serve(&listener, &door, &companion, &browsers)
         })?;
         Ok(Listening(self))
     }
@@ -152,12 +151,12 @@ impl Drop for Listening {
     }
 }
 
-fn serve(listener: &Listener, door: &Door, companion: &Handle, environment: &Environment) {
+fn serve(listener: &Listener, door: &Door, companion: &Handle, browsers: &Browsers) {
     while let Ok(stream) = listener.accept() {
         if !listener.admits(&stream) {
             continue;
         }
-        let answer = answer(&stream, door, companion, environment);
+        let answer = answer(&stream, door, companion, browsers);
         let mut stream = stream;
         let _ = writeln!(stream, "{}", answer.unwrap_or_else(|why| why));
     }
@@ -167,7 +166,7 @@ fn answer(
     stream: &Stream,
     door: &Door,
     companion: &Handle,
-    environment: &Environment,
+    browsers: &Browsers,
 ) -> Result<String, String> {
     let _ = stream.set_read_timeout(Some(SAID_WITHIN));
     let asked = line(stream).unwrap_or_default();
@@ -178,7 +177,7 @@ fn answer(
     runtime.block_on(told)?;
     let address = || door.address().map_err(|error| error.to_string());
     if asked == Asked::Tab.word() {
-        browser::open(environment, &address()?);
+        browsers.open(&address()?);
     }
     address()
 }
