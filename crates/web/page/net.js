@@ -1,8 +1,16 @@
-// What goes to the server and comes from it. All state is there; a tab has a name that it made up for itself.
+// What goes to the server and comes from it. All state is there; a tab has a name that it makes up for itself.
 
 /** @typedef {import("./wire.js").Diff} Diff */
 
 export const tab = crypto.randomUUID();
+
+/** Where the name is kept while the page is loaded again. A tab that is duplicated has none of it, so that two never are one. */
+const FORMER = "pillion tab";
+
+/** The name of this tab before the page was loaded again: what it has seen is seen. */
+const former = sessionStorage.getItem(FORMER) ?? "";
+addEventListener("pagehide", () => sessionStorage.setItem(FORMER, tab));
+addEventListener("pageshow", () => sessionStorage.removeItem(FORMER));
 
 /** Where the key is kept that goes with the cookie: cookies are sent to every port of a host, and this is this page's only. */
 const KEY = "pillion key";
@@ -74,7 +82,7 @@ export async function enter() {
 export async function listen(hear, linked) {
   for (;;) {
     try {
-      const answer = await fetch(`/events?tab=${tab}`, { headers: headers() });
+      const answer = await fetch(`/events?tab=${tab}&former=${former}`, { headers: headers() });
       if (!answer.ok || !answer.body) {
         const { message } = await answer.json().catch(() => ({}));
         hear.notice({ text: message ?? `Pillion answers with HTTP ${answer.status}.`, tone: "warning", id: null });

@@ -40,8 +40,8 @@ enum Input {
     Companion(Box<EditorEvent>),
     /// A tab asks.
     Call(String, Box<routes::Call>, server::Respond),
-    /// A tab is open, and is told events from now on.
-    Tab(String, UnboundedSender<server::Told>),
+    /// A tab is open, and is told events from now on; with its name before it was loaded again.
+    Tab(String, Option<String>, UnboundedSender<server::Told>),
     TabGone(String, UnboundedSender<server::Told>),
     Compared(Box<Compared>),
     Source(source::Answer),

@@ -286,7 +286,7 @@ impl Page {
         match input {
             Input::Companion(event) => self.companion_event(*event),
             Input::Call(tab, call, respond) => self.called(&tab, *call, respond),
-            Input::Tab(tab, events) => self.tab_came(tab, events),
+            Input::Tab(tab, former, events) => self.tab_came(tab, former, events),
             Input::TabGone(tab, events) => self.tab_went(&tab, &events),
             Input::Compared(compared) => {
                 let id = compared.id();
@@ -559,7 +559,7 @@ impl Page {
         }
     }
 
-    fn tab_came(&mut self, tab: String, events: UnboundedSender<Told>) {
+    fn tab_came(&mut self, tab: String, former: Option<String>, events: UnboundedSender<Told>) {
         let has_tabs = !self.tabs.is_empty();
         self.gone.retain(|it| *it != tab);
         self.tabs.insert(tab.clone(), events);
@@ -577,6 +577,13 @@ impl Page {
             status: self.status_now(),
             roots: self
                 .roots
+        // A page that is loaded again has another name. What it has seen goes from one to the other, so that no second tab has it, too.
+        let former = former.filter(|it| *it != tab);
+        for view in self.views.iter_mut() {
+            if let Some(seen) = former.as_ref().and_then(|it| view.seen.remove(it)) {
+                view.seen.insert(tab.clone(), seen);
+            }
+        }
                 .iter()
                 .map(|it| visible::one_line(&it.to_string_lossy()))
                 .collect(),

@@ -286,13 +286,14 @@ impl Respond {
 
 /// The events of a tab, from now on, for as long as whoever hears them is the person: an agent may be known later than its browser.
 fn events(shared: &Shared, peer: &Arc<Peer>, query: &str) -> Result<Answer, Refused> {
-    let tab = routes::query(query)
-        .remove("tab")
-        .filter(|it| door::is_tab(it));
+    let mut query = routes::query(query);
+    let mut name = |of| query.remove(of).filter(|it| door::is_tab(it));
+    let (tab, former) = (name("tab"), name("former"));
     let tab = tab.ok_or_else(|| not_understood("the tab has no name"))?;
     let (sender, mut told) = mpsc::unbounded_channel();
     let (stream, receiver) = mpsc::unbounded_channel();
-    let _ = shared.page.send(Input::Tab(tab.clone(), sender.clone()));
+    let came = Input::Tab(tab.clone(), former, sender.clone());
+    let _ = shared.page.send(came);
     let (page, peer) = (shared.page.clone(), Arc::clone(peer));
     tokio::spawn(async move {
         let next = async |told: &mut mpsc::UnboundedReceiver<Told>| {

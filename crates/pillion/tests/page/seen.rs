@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use pillion_testkit::Browser;
 use pillion_testkit::client::Update;
+use pillion_testkit::{Browser, Tab};
 
 use crate::sandbox::Sandbox;
 use crate::shared_doubts::doubted;
@@ -52,6 +52,43 @@ fn what_n_has_shown_is_seen_and_accepted_without_a_question() {
             "Number(document.querySelector('#place').textContent.match(/seen (\\d+)/)?.[1]) >= {seen}"
         ));
     }
+    let said = web.decide(key("a"));
+    assert!(said.contains("accepted a.txt"), "{said}");
+    assert_eq!(agent.outcome(), Update::accepted(path, proposed));
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn what_was_seen_is_seen_after_a_reload_and_in_no_other_tab() {
+    let web = Web::start();
+    web.tab.resize(1400, 420);
+    let mut agent = web.agent();
+    let before = numbers(400);
+    let proposed = before.replace("50\n", "fifty\n");
+    let path = web.propose(&agent, "a.txt", &before, &proposed);
+    let sees = |tab: &Tab, least: usize| {
+        tab.wait_until(&format!(
+            "Number(document.querySelector('#place').textContent.match(/seen (\\d+)/)?.[1]) >= {least}"
+        ));
+    };
+    for seen in 1..=4 {
+        web.tab.press("n");
+        sees(&web.tab, seen);
+    }
+    // What a tab that is duplicated gets of it: nothing.
+    assert_eq!(web.tab.evaluate("sessionStorage.length"), 0);
+    for _ in 0..2 {
+        web.tab.reload();
+        shows(&web.tab, "a.txt");
+        sees(&web.tab, 4);
+    }
+    let other = web.browser.open(&web.address);
+    shows(&other, "a.txt");
+    sees(&other, 1);
+    assert!(!other.text("#place").contains("seen 4/4"));
+    let said = decide(&other, key("a"));
+    assert!(said.contains("not been on the screen"), "{said}");
+    web.tab.to_front();
     let said = web.decide(key("a"));
     assert!(said.contains("accepted a.txt"), "{said}");
     assert_eq!(agent.outcome(), Update::accepted(path, proposed));
