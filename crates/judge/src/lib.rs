@@ -9,6 +9,7 @@ pub mod history;
 pub mod journal;
 mod judged;
 pub mod keys;
+pub mod listed;
 pub mod marks;
 mod moved;
 pub mod naming;

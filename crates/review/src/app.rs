@@ -47,7 +47,7 @@ use ratatui::layout::{Rect, Size};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::view::{Sight, Stayed, View, Viewport};
 use all_seen::Accepting;
-pub use changes::{ChangesPage, ChangesRow, Sent};
+pub use changes::{ChangesPage, Sent};
 pub use files::{FilesPage, FilesRow};
 pub use history::{History, Opened};
 use mouse::Drag;

@@ -3,7 +3,7 @@
 import { decideOn, note as notePause } from "./decide.js";
 import { button, byId, el, put } from "./dom.js";
 import { commandOf, help, keyOf, useKeys } from "./keys.js";
-import { drawLists, moveItem, counts } from "./list.js";
+import { drawLists, moveItem, moveToUnseen, counts } from "./list.js";
 import { Refused, enter, get, listen, post, tab } from "./net.js";
 import { ranges } from "./seen.js";
 import { Sheet } from "./sheet.js";
@@ -183,7 +183,8 @@ function select(id) {
  */
 function turnTo(id) {
   if (state.current === id) return;
-  field.now?.leave();
+  // Words on a row of the list are of no diff.
+  if (field.now?.diff !== null) field.now?.leave();
   sheet.form = null;
   document.querySelector(".file-text")?.replaceWith(view);
   const news = state.news.get(id ?? 0);
@@ -200,7 +201,7 @@ function loadTurns() {
   /** @type {Promise<void>} */
   const mine = get("/turns").then((turns) => {
     if (mine !== loading) return loading;
-    if (JSON.stringify(turns) !== JSON.stringify(state.turns)) state.turnsSince = performance.now();
+    if (JSON.stringify(turns.turns) !== JSON.stringify(state.turns?.turns)) state.turnsSince = performance.now();
     state.turns = turns;
     drawSide();
   });
@@ -219,7 +220,7 @@ const heard = {
     const { version, process, roots, diffs, status } = all;
     useKeys(all.keys);
     Object.assign(state, { version, process, roots, diffs, status });
-    if (field.now && !diffs.some(({ id }) => id === field.now?.diff)) endField("The diff is gone.");
+    if (field.now && field.now.diff !== null && !diffs.some(({ id }) => id === field.now?.diff)) endField("The diff is gone.");
     if (!current()) turnTo(all.diffs[0]?.id ?? null);
     if (all.notices.length) tell(all.notices.join("\n"), "warning");
     drawTop();
@@ -257,6 +258,12 @@ const heard = {
     if (!current()) draw();
   },
   turns: () => loadTurns().catch(failed),
+  /** @param {import("./wire.js").Words & { id: string }} words */
+  words({ id, ...words }) {
+    if (!state.turns) return;
+    state.turns.words[id] = words;
+    drawSide();
+  },
   /** @param {import("./wire.js").Notice} notice */
   notice(notice) {
     if (notice.id !== null && notice.id !== state.current) {
@@ -528,32 +535,74 @@ function undo() {
 
 /**
  * Tells the program what is typed and not sent. It is numbered: what was sent last counts, whichever way it takes.
- * @param {Diff} diff
+ * @param {string} of what it is about: a diff, a row of the list
  * @param {object} what
  * @param {boolean} [isLast]
  */
-const tellWords = (diff, what, isLast) => post(`/diffs/${diff.id}/words`, { n: (state.words += 1), ...what }, isLast);
+const tellWords = (of, what, isLast) => post(`${of}/words`, { n: (state.words += 1), ...what }, isLast);
+
+/** @param {Diff} diff */
+const pathOf = (diff) => `/diffs/${diff.id}`;
 
 function reason() {
   const diff = current();
   if (!diff) return;
-  const title = diff.written ? `Take back ${diff.name}, and say why` : `Reject ${diff.name}, and say why`;
-  const { made, area } = writing({
-    diff: diff.id, label: title, title, text: "", typed: diff.reason, word: diff.written ? "Take back" : "Reject", class: "dialog-form",
-    isRefusal: true,
-    send: async (text, event) => {
-      box.close();
-      return decide("reject", event, { reason: text });
-    },
-    leave: () => box.close(),
+  const does = diff.written ? "Take back" : "Reject";
+  ask({
+    diff: diff.id, title: `${does} ${diff.name}, and say why`, typed: diff.reason, word: does, isRefusal: true,
+    send: (text, event) => decide("reject", event, { reason: text }),
     tell: (text, isLast) => {
       const known = state.diffs.find(({ id }) => id === diff.id);
       if (known) known.reason = text;
-      return tellWords(diff, { reason: text }, isLast);
+      return tellWords(pathOf(diff), { reason: text }, isLast);
+    },
+  });
+}
+
+/**
+ * Asks for words in a dialog.
+ * @param {Omit<Parameters<typeof writing>[0], "label" | "text" | "class" | "leave">} how
+ */
+function ask(how) {
+  const { made, area } = writing({
+    ...how, label: how.title ?? "", text: "", class: "dialog-form", leave: () => box.close(),
+    send: (text, event) => {
+      // There may be a question about it, which is asked below.
+      if (how.isRefusal) box.close();
+      return how.send(text, event);
     },
   });
   const box = dialog("", made);
   area.focus();
+}
+
+/**
+ * Asks for words about a row of the list, or goes on with those that were not sent.
+ * @param {string} id
+ * @param {boolean} isReason
+ */
+function askAboutRow(id, isReason) {
+  const row = rowOf(id);
+  const words = state.turns?.words[id];
+  const name = row && "shown" in row ? row.shown : `turn ${id}`;
+  /** @type {(text: string, isLast: boolean) => Promise<{ hidden?: string | null }>} */
+  const tell = (text, isLast) => tellWords(`/turns/${id}`, isReason ? { reason: text } : { note: text }, isLast);
+  if (isReason) {
+    return ask({
+      diff: null, title: `Take back ${name}, and say why`, typed: words?.reason, word: "Take back", isRefusal: true, tell,
+      // What was typed about one text is no reason against another.
+      send: async (text) => Boolean(await turn(id, "takeBack", { reason: text, revision: row?.revision ?? null })),
+    });
+  }
+  ask({
+    diff: null, title: `Note on ${name}`, typed: words?.note, word: "Save note", tell, left: () => {},
+    send: async (text) => {
+      const isKept = await tell(text, false).then(() => true, (why) => void failed(why));
+      if (!isKept) return false;
+      say(text.trim() ? `your note on ${name} goes with what you decide about it` : `there is no note on ${name}`);
+      return true;
+    },
+  });
 }
 
 // Notes and edits
@@ -579,7 +628,7 @@ function writeNote(on, row) {
     diff: diff.id, label: `Note on ${place} of ${diff.name}`, text: old, word: "Save note",
     send: (text) => act("note", { lines, removed, text }, g),
     leave: () => sheet.written(),
-    tell: (text, isLast) => tellWords(diff, { note: { g, lines, removed, text } }, isLast),
+    tell: (text, isLast) => tellWords(pathOf(diff), { note: { g, lines, removed, text } }, isLast),
     left: (text) => post(`/diffs/${diff.id}/note`, { g, lines, removed, text }).catch(failed),
     more: lines && !removed ? [{ word: "Suggest other lines", act: async (to) => {
       const { text } = await get(`/diffs/${diff.id}/text`, { g, side: "after" });
@@ -590,7 +639,7 @@ function writeNote(on, row) {
     } }] : [],
   });
   // It may become another text before the first letter is there.
-  tellWords(diff, { begun: { g, lines, removed, text: old } }).catch(() => {});
+  tellWords(pathOf(diff), { begun: { g, lines, removed, text: old } }).catch(() => {});
   sheet.write(made, row, async (now) => (last ? sheet.rowOf(removed ? "left" : "right", last - 1, now) : 0));
   area.focus();
 }
@@ -655,7 +704,7 @@ async function openText(hunk) {
     isText: true, title, word: "Save", hidden: answer.hidden, class: hunk === null ? "file-text writing" : "writing",
     send: (changed) => act("edit", body(changed), g),
     leave: () => (hunk === null ? leaveFile() : sheet.written()),
-    tell: (changed, isLast) => tellWords(diff, { edit: body(changed) }, isLast),
+    tell: (changed, isLast) => tellWords(pathOf(diff), { edit: body(changed) }, isLast),
   });
   if (hunk === null) {
     view.replaceWith(made);
@@ -819,13 +868,16 @@ async function line(diff, side, to) {
 
 // What was written
 
+/** The turn or change of this name. @param {string} id */
+const rowOf = (id) => state.turns?.turns.flatMap((it) => [it, ...it.changes]).find((it) => it.id === id);
+
 /**
  * @param {string} id
  * @param {"look" | "keep" | "takeBack" | "undo" | "stage"} what
  * @param {object} [more]
  */
 async function turn(id, what, more) {
-  const known = state.turns?.turns.flatMap((it) => [it, ...it.changes]).find((it) => it.id === id);
+  const known = rowOf(id);
   if (what === "look") state.wanted = id;
   else state.acted = { id, message: null };
   try {
@@ -1106,10 +1158,11 @@ const onRow = {
   "take-back": (id) => turn(id, "takeBack"),
   undo: (id) => turn(id, "undo"),
   stage: (id) => turn(id, "stage"),
+  reason: (id) => askAboutRow(id, true),
+  note: (id) => askAboutRow(id, false),
+  redo: () => say(`nothing is redone here: ${keyOf("keep")} keeps it, ${keyOf("take-back")} takes it back`),
+  next: (_, item) => moveToUnseen(item) || say("nothing is unseen here"),
 };
-
-/** What the terminal's list takes, too, and here the diffs alone: on a row it would be about another file. */
-const OF_DIFF = ["reason", "note", "redo", "next"];
 
 /**
  * @param {string} name
@@ -1148,7 +1201,6 @@ document.addEventListener("keydown", (event) => {
   if (isLost && command.name === "copy") return say(`nothing is asked any more, and nothing was decided: ${event.key} again copies`, "warning");
   const act = id && item && onRow[command.name] ? () => onRow[command.name](id, item) : commands[command.name];
   event.preventDefault();
-  if (id && OF_DIFF.includes(command.name)) return say(`${event.key} is about a diff that is shown: Enter shows this one.`);
   if (!act) return say(`${event.key} is in the terminal's review only: ${command.help}.`);
   if (state.yes && command.name !== "answer" && command.guard !== "free") say("");
   Promise.resolve(act(event)).catch(failed);

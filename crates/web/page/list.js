@@ -71,6 +71,12 @@ export function drawLists(diffs, current, turns) {
       folder ? el("h3", { title: folder }, `${folder}/`) : "",
       el("ul", {}, ...inside.map((diff) => el("li", {}, item(diff, diff.id === current)))),
     ]));
+  /** @param {string} id */
+  const words = (id) => {
+    const { note, reason } = turns?.words[id] ?? {};
+    const says = note ? `your note: ${note}` : `your reason, not sent: ${reason}`;
+    return (note || reason) && el("span", { title: says }, "✎", el("span", { class: "for-readers" }, ` ${says}`));
+  };
   const kept = (turns?.turns ?? []).map((turn) => ({ turn, changes: turn.changes.filter((it) => fits(it.shown, turn.prompt)) }));
   const shownChange = diffs.find((diff) => diff.id === current)?.written;
   const isEmpty = !diffs.length && !turns?.problem && !(turns?.turns ?? []).some((it) => it.changes.length);
@@ -78,11 +84,12 @@ export function drawLists(diffs, current, turns) {
     el("h2", {}, "Written by agents"),
     ...kept.filter(({ changes }) => changes.length).map(({ turn, changes }) => el("ul", {},
       el("li", {}, el("button", { type: "button", class: "item turn", title: turn.title, data: { turn: turn.id, revision: turn.revision, key: `t${turn.id}` } },
-        el("span", { class: "state" }, turn.id), el("span", { class: "file" }, turn.prompt || turn.heading))),
+        el("span", { class: "state" }, turn.id), el("span", { class: "file" }, turn.prompt || turn.heading), words(turn.id))),
       ...changes.map((change) => el("li", {},
         el("button", { type: "button", class: `item change${change.isUnseen ? "" : " seen"}`, title: change.label, "aria-current": change.id === shownChange ? "true" : "false", data: { turn: change.id, revision: change.revision, key: `t${change.id}` } },
           el("span", { class: "state" }, change.isUnseen ? "●" : ""),
           el("span", { class: "file" }, change.shown),
+          words(change.id),
           el("span", { class: "count" }, ...counts(change.added, change.removed)),
           el("span", { class: change.isUnseen ? "for-readers" : "count quiet" }, change.state)))))));
   const problem = turns?.problem && el("p", { class: "item quiet" }, turns.problem);
@@ -98,4 +105,16 @@ export function drawLists(diffs, current, turns) {
 export function moveItem(from, by) {
   const items = /** @type {HTMLElement[]} */ ([...byId("lists").querySelectorAll("button.item")]);
   items[Math.max(0, Math.min(items.indexOf(from) + by, items.length - 1))]?.focus();
+}
+
+/**
+ * Moves the focus to the next change that nobody has decided about. Returns true if there is one.
+ * @param {HTMLElement} from
+ */
+export function moveToUnseen(from) {
+  const items = /** @type {HTMLElement[]} */ ([...byId("lists").querySelectorAll("button.item")]);
+  const at = items.indexOf(from);
+  const next = [...items.slice(at + 1), ...items.slice(0, at + 1)].find((it) => it.matches(".change:not(.seen)"));
+  next?.focus();
+  return next !== undefined;
 }

@@ -47,7 +47,8 @@
  * }} Change
  */
 /** @typedef {{ id: string, heading: string, prompt: string, title: string, revision: string, changes: Change[] }} Turn */
-/** @typedef {{ turns: Turn[], leftOut: number, problem: string | null }} Turns */
+/** @typedef {{ note: string, reason: string }} Words */
+/** @typedef {{ turns: Turn[], leftOut: number, problem: string | null, words: Record<string, Words> }} Turns */
 /** @typedef {{ id: string, shown: string, state: string, agent: string, ago: string, lines: string }} Former */
 
 export {};

@@ -4,10 +4,10 @@ import { button, el } from "./dom.js";
 import { keyOf } from "./keys.js";
 
 /**
- * The field that is open, the diff that it is of, the words that are in it, if they are others than at first, and what has the program know
+ * The field that is open, the diff that it is of, if it is not of a row of the list, the words that are in it, if they are others than at first, and what has the program know
  * all of them. `last` does that in the last moment of a page, where it can.
  * @type {{ now: {
- *   diff: number, made: HTMLElement, typed: () => string, leave: () => void, told: () => Promise<void>, last: () => boolean,
+ *   diff: number | null, made: HTMLElement, typed: () => string, leave: () => void, told: () => Promise<void>, last: () => boolean,
  * } | null }}
  */
 export const field = { now: null };
@@ -73,7 +73,7 @@ function dropRepeats(made) {
  * A place to type: Ctrl+Enter does what the first button does, Esc leaves and keeps the words. What cannot be seen among them is
  * named below, before they can be sent.
  * @param {{
- *   diff: number, label: string, text: string, typed?: string | null, word: string, isText?: boolean, isRefusal?: boolean,
+ *   diff: number | null, label: string, text: string, typed?: string | null, word: string, isText?: boolean, isRefusal?: boolean,
  *   class?: string, title?: string, send: (text: string, event: Event) => Promise<boolean>, leave: () => void,
  *   tell: (text: string, isLast: boolean) => Promise<{ hidden?: string | null }>, hidden?: string | null, left?: (text: string) => void,
  *   more?: { word: string, act: (area: HTMLTextAreaElement) => void }[],

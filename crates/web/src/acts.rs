@@ -6,6 +6,7 @@ use std::time::Duration;
 use pillion_judge::act::{Act, GROUPS};
 use pillion_judge::bases::{self, Bases, NO_BASES};
 use pillion_judge::history::Past;
+use pillion_judge::listed::{ListedWords, SentWords};
 use pillion_judge::proposal::Side;
 use pillion_judge::search::Needle;
 use pillion_judge::{DECIDING, HunkNote, Step, highlight};
@@ -13,19 +14,16 @@ use pillion_protocol::Note;
 use pillion_protocol::verdict;
 use pillion_system::{lock, spawn};
 use pillion_text::{Text, visible};
-use pillion_view::ask::{Changes, Mention, Refused as Unasked};
-use pillion_view::changes::{ActDone, ChangesAct, ChangesList, Meant, Part, Row};
+use pillion_view::ask::{Mention, Refused as Unasked};
 use pillion_view::decision::TAKEN_FOR_REJECTION;
-use pillion_view::{
-    Choice, Chosen, DiffId, LOOK, ProposalKey, Proposed, Reply, Ruling, Stale, Tell,
-};
+use pillion_view::{Choice, Chosen, DiffId, LOOK, ProposalKey, Proposed, Reply, Ruling, Stale};
 
 use crate::Input;
 use crate::colours::Wanted;
 use crate::door::{Refused, StatusCode, refused};
 use crate::page::fields::{self, Piece};
 use crate::page::{Page, seen_now};
-use crate::routes::{Call, OfDiff, TurnDo};
+use crate::routes::{Call, OfDiff};
 use crate::rows::{self, Arranged};
 use crate::server::{Outcome, Respond, json};
 use crate::wire::{self, Changed, Decision, Tone};
@@ -36,6 +34,8 @@ pub(crate) struct Decided {
     tab: String,
     /// The reason that was typed goes with it.
     has_reason: bool,
+    /// The note that was typed on the row of the change goes with it, too.
+    on_row: SentWords,
     respond: Respond,
     ruling: Ruling,
 }
@@ -59,19 +59,11 @@ impl Page {
                 respond.with(outcome);
             }
             Call::Search(text) => respond.json(&self.search(text)),
-            Call::Turns => {
-                let told = Reply::told(move |list: ChangesList| respond.json(&list));
-                self.companion.ask(Changes, told);
-            }
+            Call::Turns => self.read_list(respond),
             Call::Turn(id, act, with) => self.turn(id, act, with, respond),
-            Call::TurnWords(id, text) => {
-                let note = Note::at(Some(verdict::Lines { first: 0, last: 0 }), text);
-                let notes = [note]
-                    .into_iter()
-                    .filter(|it| !it.text.trim().is_empty())
-                    .collect();
-                self.companion.tell(Tell::RowNotes { id, notes });
-                respond.with(Ok(b"{}".to_vec()));
+            Call::TurnWords(id, typed) => {
+                let outcome = self.typed_on_row(tab, id, typed);
+                respond.with(outcome);
             }
             Call::History(at) => self.read_history(at, respond),
             Call::Review(wire::Choose { choice }) => {
@@ -458,13 +450,25 @@ impl Page {
         let reason = Note::on_all(decide.reason);
         let reason = Some(reason).filter(|note| !note.text.trim().is_empty());
         let has_reason = is_rejection && reason.is_some();
-        let (decision, message) = match is_rejection {
-            false => (view.acceptance(seen, view.notes(true)), view.accepted()),
-            true => {
-                let message = view.rejected(reason.is_some());
-                let notes = reason.into_iter().chain(view.notes(false)).collect();
-                (view.rejection(seen, notes), message)
-            }
+        let written = view.diff.written.iter();
+        let on_row = written.map(|id| {
+            let note = self.row_words.on(id).note;
+            let reason = String::new();
+            (id.clone(), ListedWords { note, reason })
+        });
+        let on_row: SentWords = on_row
+            .filter(|(_, it)| !it.note.trim().is_empty())
+            .collect();
+        let of_row = on_row.iter().map(|(_, it)| Note::on_all(&*it.note));
+        let message = match is_rejection {
+            false => view.accepted(),
+            true => view.rejected(has_reason),
+        };
+        let said = reason.into_iter().chain(of_row);
+        let notes = said.chain(view.notes(!is_rejection)).collect();
+        let decision = match is_rejection {
+            false => view.acceptance(seen, notes),
+            true => view.rejection(seen, notes),
         };
         view.begin_decision(&decision, message);
         let (key, tab, inputs) = (view.key(), tab.to_owned(), self.inputs.clone());
@@ -473,6 +477,7 @@ impl Page {
                 key,
                 tab,
                 has_reason,
+                on_row,
                 respond,
                 ruling,
             };
@@ -488,6 +493,7 @@ impl Page {
             key,
             tab,
             has_reason,
+            on_row,
             respond,
             ruling,
         } = decided;
@@ -505,6 +511,7 @@ impl Page {
         let is_current = self.views.current(key).is_ok();
         match ruling {
             Ruling::Settled(told) => {
+                self.words_told(on_row);
                 let mut message = said.unwrap_or_default();
                 let clipboard = told.as_ref().and_then(|told| told.clipboard.clone());
                 if let Some(told) = told {
@@ -537,38 +544,6 @@ impl Page {
                 });
             }
         }
-    }
-
-    fn turn(&self, id: Option<String>, act: TurnDo, with: wire::TurnAct, respond: Respond) {
-        let note = Note::on_all(with.note);
-        let is_in_list = with.rested_ms.is_some() || with.is_chosen;
-        let meant = Meant {
-            id: id.clone(),
-            revision: with.revision,
-            row: is_in_list.then(|| Row {
-                rested_for: with.rested_ms.map(Duration::from_millis),
-                is_chosen: with.is_chosen,
-            }),
-            notes: [note]
-                .into_iter()
-                .filter(|it| !it.text.trim().is_empty())
-                .collect(),
-            ..Meant::default()
-        };
-        let lines = with
-            .lines
-            .map(|(first, last)| verdict::Lines { first, last });
-        let act = match act {
-            TurnDo::Look => ChangesAct::Look(id),
-            TurnDo::Keep => ChangesAct::Keep(meant),
-            TurnDo::TakeBack => ChangesAct::TakeBack(Part { meant, lines }),
-            TurnDo::Undo => ChangesAct::Undo(id),
-            TurnDo::Stage => ChangesAct::Stage(Part { meant, lines }),
-        };
-        let told = Reply::told(move |ActDone { done, message, .. }| {
-            respond.json(&Chosen { done, message });
-        });
-        self.companion.ask(act, told);
     }
 
     /// Compares a proposal with other texts of its file: disks may take long.

@@ -1,7 +1,7 @@
 //! The review as a page in a browser: a view like the others, which serves HTTP on loopback to the person's own browser.
 //!
 //! [`channel`] gives the two ends: a [`Front`] for the companion, and a [`Web`] that runs. The state of all tabs is one value
-//! (`page`, `acts`); around it are the door (`door`, `server`, `routes`), what finds the page that runs already (`single`) and what
+//! (`page`, `acts`, `written`); around it are the door (`door`, `server`, `routes`), what finds the page that runs already (`single`) and what
 //! opens a browser (`browser`).
 
 mod acts;
@@ -15,6 +15,7 @@ mod rows;
 mod server;
 mod single;
 pub mod wire;
+mod written;
 
 use std::io;
 use std::path::PathBuf;
@@ -23,15 +24,17 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, SendError, Sender};
 use pillion_discovery::Environment;
+use pillion_judge::listed::SentWords;
 use pillion_judge::{Compared, source};
 use pillion_text::stderr;
+use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{Editor, EditorEvent, Handle};
 use tokio::sync::mpsc::UnboundedSender;
 
+use browser::Browsers;
 pub use browser::tunnel;
 pub use single::{Asked, ask};
 
-use browser::Browsers;
 /// The time from a signal until the page has ended.
 const ENDING: Duration = Duration::from_secs(1);
 
@@ -47,6 +50,10 @@ enum Input {
     Source(source::Answer),
     /// The gate has ruled.
     Ruled(Box<acts::Decided>),
+    /// The list of what was written is there.
+    Listed(Box<ChangesList>, server::Respond),
+    /// What came of an act on what was written, and the words that went with it.
+    Acted(SentWords, ActDone, server::Respond),
     /// The place where a text is kept, or that it is lost.
     Kept(String),
     Interrupt,
@@ -140,11 +147,11 @@ impl Web {
         ready(&door.address()?);
         let opens = settings.opens;
         let mut page = page::Page::new(settings, companion, self.sender)?;
-        page.run(&self.inputs);
-        Ok(())
-    }
-}
         if opens {
             browsers.open(&door.address()?);
         }
+        page.run(&self.inputs);
         browsers.end();
+        Ok(())
+    }
+}

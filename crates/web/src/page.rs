@@ -17,6 +17,7 @@ use pillion_discovery::{Environment, kept_text};
 use pillion_judge::history::Past;
 use pillion_judge::journal::Journal;
 use pillion_judge::keys::Keys;
+use pillion_judge::listed::RowWords;
 use pillion_judge::naming::{Here, Numbered};
 use pillion_judge::proposal::{Edits, Version};
 use pillion_judge::source::{News, OnDisk, Sources};
@@ -24,6 +25,7 @@ use pillion_judge::{Disk, Done, Job, Judged, SeenParts, Step, Target};
 use pillion_protocol::Note;
 use pillion_system::{Worker, peer};
 use pillion_text::{stderr, visible};
+use pillion_view::changes::ChangesList;
 use pillion_view::{
     CloseReason, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply,
     SetPlace, Shows, Status, Tell, TurnNews,
@@ -149,6 +151,11 @@ pub(crate) struct Page {
     numbered: Numbered,
     status: Status,
     turn_news: TurnNews,
+    /// The list of what was written, as it came last, and the person's words on its rows.
+    pub(crate) list: ChangesList,
+    pub(crate) row_words: RowWords,
+    /// For notes and for reasons, the tab that was heard last on a row, and the number of that.
+    pub(crate) heard_on_rows: HashMap<(String, bool), (String, u64)>,
     pub(crate) history: Arc<Mutex<Vec<Past>>>,
     jobs: u64,
     /// No tab is there, but one may come until then: what is proposed waits for it.
@@ -206,6 +213,9 @@ impl Page {
             numbered: Numbered::default(),
             status: Status::default(),
             turn_news: TurnNews::default(),
+            list: ChangesList::default(),
+            row_words: RowWords::default(),
+            heard_on_rows: HashMap::new(),
             history: Arc::default(),
             jobs: 0,
             awaited_until: Some(Instant::now() + DRAWN_WITHIN),
@@ -273,6 +283,9 @@ impl Page {
         for (key, notes) in notes {
             self.companion.tell(Tell::Notes { key, notes });
         }
+        for (id, notes) in self.journal.row_notes(self.row_words.drafts(None)) {
+            self.companion.tell(Tell::RowNotes { id, notes });
+        }
         if now.duration_since(self.looked) >= POLL_INTERVAL {
             self.looked = now;
             let views = &self.views;
@@ -307,6 +320,8 @@ impl Page {
                 None => {}
             },
             Input::Ruled(decided) => self.ruled(*decided),
+            Input::Listed(list, respond) => self.listed(*list, respond),
+            Input::Acted(words, done, respond) => self.acted(words, done, respond),
             Input::Kept(text) => {
                 stderr::print(&text);
                 self.notice(Tone::Warning, text, true);
@@ -562,6 +577,13 @@ impl Page {
     fn tab_came(&mut self, tab: String, former: Option<String>, events: UnboundedSender<Told>) {
         let has_tabs = !self.tabs.is_empty();
         self.gone.retain(|it| *it != tab);
+        // A page that is loaded again has another name. What it has seen goes from one to the other, so that no second tab has it, too.
+        let former = former.filter(|it| *it != tab);
+        for view in self.views.iter_mut() {
+            if let Some(seen) = former.as_ref().and_then(|it| view.seen.remove(it)) {
+                view.seen.insert(tab.clone(), seen);
+            }
+        }
         self.tabs.insert(tab.clone(), events);
         (self.unseen_since, self.awaited_until) = (None, None);
         if !has_tabs {
@@ -577,13 +599,6 @@ impl Page {
             status: self.status_now(),
             roots: self
                 .roots
-        // A page that is loaded again has another name. What it has seen goes from one to the other, so that no second tab has it, too.
-        let former = former.filter(|it| *it != tab);
-        for view in self.views.iter_mut() {
-            if let Some(seen) = former.as_ref().and_then(|it| view.seen.remove(it)) {
-                view.seen.insert(tab.clone(), seen);
-            }
-        }
                 .iter()
                 .map(|it| visible::one_line(&it.to_string_lossy()))
                 .collect(),

@@ -24,7 +24,7 @@ pub(crate) enum Call {
     /// An act on a turn or a change of it.
     Turn(Option<String>, TurnDo, wire::TurnAct),
     /// Words on a row of that list.
-    TurnWords(String, String),
+    TurnWords(String, wire::RowTyped),
     /// The former decisions, or one of them.
     History(Option<usize>),
     /// When agents are to ask.
@@ -139,10 +139,7 @@ pub(crate) fn call(method: &Method, path: &str, text: &str, body: &[u8]) -> Resu
         }
         (false, "search", None, None) => Call::Search(query(text).remove("q").unwrap_or_default()),
         (false, "turns", None, None) => Call::Turns,
-        (true, "turns", Some(id), Some("words")) => {
-            let words: wire::Words = parse(body)?;
-            Call::TurnWords(id.to_owned(), words.text)
-        }
+        (true, "turns", Some(id), Some("words")) => Call::TurnWords(id.to_owned(), parse(body)?),
         (true, "turns", Some(id), Some(act)) => {
             let act = match act {
                 "look" => TurnDo::Look,

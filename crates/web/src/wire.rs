@@ -39,10 +39,12 @@
 use std::collections::BTreeMap;
 
 use pillion_judge::act::{Guard, Place};
+use pillion_judge::listed::ListedWords;
 use pillion_judge::rows::Layout;
 #[cfg(doc)]
 use pillion_view::Chosen;
 use pillion_view::SetPlace;
+use pillion_view::changes::ChangesList;
 use serde::{Deserialize, Serialize};
 
 /// The one-time token from the fragment of the address: `{"token":"3xL…"}`.
@@ -73,6 +75,8 @@ pub enum Event {
     Status(StatusNow),
     /// The list of what was written is another: it is to be asked for again, if it is shown. Its number, which is another one then.
     Turns(u64),
+    /// The words on a row of that list are others.
+    Words(WordsOn),
     /// A sentence for the person.
     Notice(Notice),
     /// The program ends: nothing more comes, and the page does not connect again.
@@ -544,11 +548,45 @@ pub enum Unsent {
     Edit(EditText),
 }
 
-/// Words on a row of the list.
+/// What is being typed on a row of the list: `{"n":3,"note":"…"}`. It is kept, and goes with what is decided on that row.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Words {
-    /// The words.
-    pub text: String,
+pub struct RowTyped {
+    /// See [`Typed`].
+    #[serde(default)]
+    pub n: u64,
+    /// What it is.
+    #[serde(flatten)]
+    pub unsent: RowUnsent,
+}
+
+/// What is typed in which field.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RowUnsent {
+    /// The reason for taking it back.
+    Reason(String),
+    /// A note for the agent.
+    Note(String),
+}
+
+/// The words on a row of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WordsOn {
+    /// The name of the turn or change.
+    pub id: String,
+    /// Its words: none if they were sent or deleted.
+    #[serde(flatten)]
+    pub words: ListedWords,
+}
+
+/// The list of what was written.
+#[derive(Debug, Serialize)]
+pub struct Turns<'a> {
+    /// The list.
+    #[serde(flatten)]
+    pub list: &'a ChangesList,
+    /// The words on its rows, by name.
+    pub words: BTreeMap<&'a String, &'a ListedWords>,
 }
 
 /// Whether hunks of whitespace only are passed over.
@@ -711,8 +749,8 @@ pub struct TurnAct {
     pub revision: Option<String>,
     /// Lines of the file as it is now, from 0, both included: the hunks that touch them; all without it.
     pub lines: Option<(u32, u32)>,
-    /// Words to the agent.
-    pub note: String,
+    /// The words to the agent that say why it is taken back.
+    pub reason: String,
     /// Milliseconds for which the row has stood there as it is.
     pub rested_ms: Option<u64>,
     /// True if the person went to that row, or clicked it.

@@ -3,6 +3,10 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::PermissionsExt;
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -873,8 +877,139 @@ fn what_was_written_is_looked_at_and_taken_back_in_the_page() {
             .is_some_and(|it| it.contains("is not staged")),
         "{staged}"
     );
-    web.post("/turns/1.1/words", &json!({"text": "later"}))
-        .expect(200);
+}
+
+/// As in the terminal's list.
+#[test]
+fn words_on_a_row_of_the_list_are_kept_and_go_with_what_is_decided_there() {
+    let mut web = Web::new();
+    let home = &web.sandbox.home;
+    for name in ["a.txt", "b.txt"] {
+        home.file(name, "before\n");
+    }
+    let turn = home.agents_turn("change them", |folder| {
+        for name in ["a.txt", "b.txt"] {
+            fs::write(folder.join(name), "after\n").unwrap();
+        }
+    });
+    let events = web.tab("one");
+    let on = |row: &str| format!("/turns/{turn}{row}");
+    let revision = |row: usize| {
+        let list = web.get("/turns").expect(200).json();
+        list["turns"][0]["changes"][row]["revision"].clone()
+    };
+    let first = revision(0);
+    for (row, words) in [
+        (".1", json!({"n": 2, "note": "why a"})),
+        (".1", json!({"n": 1, "note": "older"})),
+        (".1", json!({"n": 1, "reason": "not so"})),
+        (".2", json!({"n": 3, "note": "why\u{202e} b"})),
+    ] {
+        let said = web.post(&format!("{}/words", on(row)), &words).expect(200);
+        let is_hidden = said.json()["hidden"].is_string();
+        assert_eq!(is_hidden, row == ".2");
+    }
+    next(&events, "words", |it| it["id"] == format!("{turn}.2"));
+    let words = |web: &Web| web.get("/turns").expect(200).json()["words"].clone();
+    let both = json!({"note": "why a", "reason": "not so"});
+    assert_eq!(words(&web)[format!("{turn}.1")], both);
+    // What is refused takes none along.
+    let keep = |row: &str, revision: &Value| {
+        let body = json!({"revision": revision, "restedMs": 5000, "isChosen": true});
+        web.post(&format!("{}/keep", on(row)), &body)
+            .expect(200)
+            .json()
+    };
+    assert_eq!(keep(".1", &json!("another"))["done"], false);
+    assert_eq!(words(&web)[format!("{turn}.1")], both);
+    assert_eq!(keep(".1", &first)["done"], true);
+    // A reason is one for taking it back, and stays.
+    let left = json!({"note": "", "reason": "not so"});
+    assert_eq!(words(&web)[format!("{turn}.1")], left);
+    // In a diff, too.
+    let look = web.post(&format!("{}/look", on(".2")), &json!({}));
+    assert_eq!(look.expect(200).json()["done"], true);
+    let diff = next(&events, "diff", |it| {
+        it["written"] == format!("{turn}.2") && it["isComparing"] == false
+    });
+    web.see_all(&diff);
+    let ruled = web.decide(&diff, json!({"decision": "accept"})).expect(200);
+    assert_eq!(ruled.json()["settled"], true);
+    assert_eq!(words(&web)[format!("{turn}.2")], json!(null));
+    let said = [(".1", "why a"), (".2", "why\u{202e} b")];
+    let said = said.map(|(row, text)| (format!("{turn}{row}"), text.to_owned()));
+    assert_eq!(web.sandbox.home.said_of(turn), said);
+}
+
+/// A page that is loaded again is another tab in the place of the former one.
+#[test]
+fn what_a_tab_has_seen_goes_to_the_one_in_its_place_and_to_no_other() {
+    let mut web = Web::new();
+    let one = web.tab("one");
+    let (asking, diff) = web.propose(&one, "new.txt", "a\n");
+    web.see_all(&diff);
+    for (name, former, unseen) in [
+        ("two", "two", 1),
+        ("three", "one", 0),
+        ("four", "one", 1),
+        ("five", "", 1),
+        ("six", "three", 0),
+    ] {
+        let events = web.tab(&format!("{name}&former={former}"));
+        let body = json!({"ignore": false});
+        web.post(&format!("/diffs/{}/whitespace", diff["id"]), &body)
+            .expect(200);
+        let now = next(&events, "diff", |it| it["id"] == diff["id"]);
+        assert_eq!(now["seen"]["unseen"], unseen, "{name} after {former:?}");
+    }
+    web.decide(&diff, json!({"decision": "reject"})).expect(200);
+    asking.wait_with_output().unwrap();
+}
+
+/// The page's end takes the file along, whichever way the browser was opened.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_leads_a_browser_to_the_page_is_gone_with_the_page() {
+    let sandbox = Sandbox::new();
+    let home = &sandbox.home;
+    let (bin, opened) = (home.home().join("bin"), home.home().join("opened"));
+    fs::create_dir(&bin).unwrap();
+    let opener = bin.join("xdg-open");
+    let script = format!("#!/bin/sh\necho \"$1\" >> {}\n", opened.display());
+    fs::write(&opener, script).unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o700)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    for end in ["TERM", "INT"] {
+        let _ = fs::remove_file(&opened);
+        let files = |count: usize| -> Vec<String> {
+            let started = Instant::now();
+            loop {
+                let text = fs::read_to_string(&opened).unwrap_or_default();
+                if text.matches('\n').count() == count {
+                    return text.lines().map(str::to_owned).collect();
+                }
+                assert!(started.elapsed() < SOON, "{text}");
+                pause(started);
+            }
+        };
+        let mut web = sandbox.command(["web"]);
+        web.env("PATH", &path);
+        let mut child = web.stdout(Stdio::piped()).spawn().unwrap();
+        files(1);
+        // Another one is opened where the page runs.
+        sandbox.run(["web"]).expect(0);
+        for file in files(2) {
+            let metadata = fs::metadata(&file).unwrap();
+            assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{file}");
+        }
+        signal(&child, end);
+        assert_eq!(ended(&mut child), Some(0));
+        for file in files(2) {
+            assert!(!fs::exists(&file).unwrap(), "{file}");
+            assert!(!Path::new(&file).parent().unwrap().exists(), "{file}");
+        }
+    }
+    kill_all_of(home);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pillion_testkit::SOON;
 
-use crate::world::{Web, decide, key, numbers, shows};
+use crate::world::{MESSAGE, Web, decide, key, numbers, shows};
 
 #[test]
 #[ignore = "needs the browser: cargo xtask test"]
@@ -91,16 +91,12 @@ fn in_the_list_keys_keep_and_take_back_and_undo() {
     web.tab.wait_text("#lists", "kept");
     decide(&web.tab, key("z"));
     home.wait_state(turn, "unseen");
-    // What is about a diff is not about another one than that of the row.
     web.tab.press("Shift+S");
     web.tab
         .wait_until("document.activeElement?.matches('.item.turn')");
-    web.tab.press("j");
+    web.tab.press("n");
     web.tab
         .wait_until("document.activeElement?.matches('.item.change')");
-    web.tab.press("Shift+R");
-    web.tab
-        .wait_text("#message", "R is about a diff that is shown");
     // A filter that nothing fits is still there to be changed.
     web.tab.click("#filter");
     web.tab.type_text("nothing");
@@ -108,6 +104,65 @@ fn in_the_list_keys_keep_and_take_back_and_undo() {
     assert_eq!(web.tab.evaluate("document.activeElement.id"), "filter");
     web.tab.fill("#filter", "");
     web.tab.wait_for(".item.turn");
+}
+
+#[test]
+#[ignore = "needs the browser: cargo xtask test"]
+fn words_on_a_row_of_the_list_are_about_that_row() {
+    let web = Web::start();
+    let home = web.home();
+    let path = home.file("a.txt", "one\n");
+    // With a session open, files that change are its agent's.
+    for name in ["b.txt", "p.txt"] {
+        home.file(name, "one\n");
+    }
+    let turn = home.agents_turn("change them", |folder| {
+        fs::write(folder.join("a.txt"), "two\n").unwrap();
+        fs::write(folder.join("b.txt"), "two\n").unwrap();
+    });
+    let mut agent = web.agent();
+    let on_row = || {
+        web.tab.press("Shift+S");
+        web.tab
+            .wait_until("document.activeElement?.matches('.item.turn')");
+        web.tab.press("j");
+        web.tab
+            .wait_until("document.activeElement?.matches('.item.change')");
+    };
+    on_row();
+    web.tab.press("Shift+C");
+    web.tab.wait_text("dialog h2", "Note on a.txt");
+    web.tab.type_text("a note");
+    // What comes meanwhile takes no letter of it, also where nothing was shown before.
+    agent.propose(web.path("p.txt"), "two\n");
+    shows(&web.tab, "p.txt");
+    web.tab.type_text(" on it");
+    web.tab.press("Control+Enter");
+    web.tab.wait_text(MESSAGE, "your note on a.txt");
+    web.tab.wait_for(".item.change >> text=✎");
+    on_row();
+    web.tab.press("Shift+R");
+    web.tab.wait_text("dialog h2", "Take back a.txt");
+    web.tab.type_text("not so");
+    web.tab
+        .wait_until("document.querySelector('dialog textarea').value === 'not so'");
+    web.tab.reload();
+    web.tab.wait_for(".item.change >> text=✎");
+    on_row();
+    decide(&web.tab, |tab| {
+        if tab.count("dialog") == 0 {
+            on_row();
+            tab.press("Shift+R");
+        }
+        tab.wait_until("document.querySelector('dialog textarea')?.value === 'not so'");
+        tab.press("Control+Enter");
+    });
+    home.wait_state(turn, "taken back");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\n");
+    web.tab.wait_gone(".item.change >> text=✎");
+    agent.check_pending(home).unwrap();
+    let said = (format!("{turn}.1"), "not so, a note on it".to_owned());
+    assert_eq!(home.said_of(turn), [said]);
 }
 
 /// `r` is "Leave" on the button above the diff, and "take back" in the list.

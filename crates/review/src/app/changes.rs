@@ -6,14 +6,12 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use pillion_judge::act::Act;
-use pillion_judge::add_words;
+use pillion_judge::listed::{self, ChangesRow, RowWords, SentWords};
 use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
 use pillion_text::counted;
 use pillion_view::GLANCE;
-use pillion_view::changes::{
-    ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, Part,
-};
+use pillion_view::changes::{ActDone, ChangesAct, ChangesList, ListedChange, Meant, Part};
 
 use super::acts::moved;
 use super::review_delay::{Press, TooEarly};
@@ -43,44 +41,9 @@ pub struct ChangesPage {
     opening: Option<String>,
     /// The line under the cursor, with its revision, as it was drawn last, and since when.
     drawn: Option<(String, String, Instant)>,
-    /// The person's words about lines of the list, by name, which were not sent.
-    words: HashMap<String, ListedWords>,
-    /// True once those from before have come with a list: all that is news is typed here.
-    has_former_words: bool,
+    /// The person's words about lines of the list, which were not sent.
+    pub(super) words: RowWords,
 }
-
-/// The person's words about a line of the list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ListedWords {
-    /// For the agent, with the decision.
-    pub note: String,
-    /// A reason that was typed, without being used.
-    pub reason: String,
-}
-
-impl ListedWords {
-    /// They as they are kept: as of a diff, a reason is on no lines.
-    pub(super) fn drafts(&self) -> Vec<Note> {
-        let note = Note::at(Some(Lines { first: 0, last: 0 }), self.note.clone());
-        let all = [Note::on_all(self.reason.clone()), note].into_iter();
-        all.filter(|it| !it.text.trim().is_empty()).collect()
-    }
-
-    fn of_drafts(drafts: Vec<Note>) -> Self {
-        let mut words = Self::default();
-        for draft in drafts {
-            let words = match draft.lines {
-                Some(_) => &mut words.note,
-                None => &mut words.reason,
-            };
-            add_words(words, &draft.text);
-        }
-        words
-    }
-}
-
-/// The words that go with an act, by the names of the lines that they are about.
-type SentWords = Vec<(String, ListedWords)>;
 
 /// What goes with an act, until it is done.
 #[derive(Debug, Clone, Default)]
@@ -88,36 +51,6 @@ pub struct Sent {
     words: SentWords,
     /// The act can be undone.
     is_decision: bool,
-}
-
-/// A line of the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangesRow<'a> {
-    /// A turn.
-    Turn(&'a ListedTurn),
-    /// A change of it.
-    Change(&'a ListedChange),
-}
-
-impl ChangesRow<'_> {
-    /// The name of the turn or change.
-    pub fn id(&self) -> &str {
-        match self {
-            Self::Turn(turn) => &turn.id,
-            Self::Change(change) => &change.id,
-        }
-    }
-
-    fn revision(&self) -> &str {
-        match self {
-            Self::Turn(turn) => &turn.revision,
-            Self::Change(change) => &change.revision,
-        }
-    }
-
-    fn is_unseen(&self) -> bool {
-        matches!(self, Self::Change(change) if change.is_unseen)
-    }
 }
 
 impl ChangesPage {
@@ -134,12 +67,7 @@ impl ChangesPage {
 
     /// The lines, the newest turn first.
     pub fn rows(&self) -> Vec<ChangesRow<'_>> {
-        let turns = self.list.iter().flat_map(|list| &list.turns);
-        let rows = turns.flat_map(|turn| {
-            let changes = turn.changes.iter().map(ChangesRow::Change);
-            std::iter::once(ChangesRow::Turn(turn)).chain(changes)
-        });
-        rows.collect()
+        self.list.iter().flat_map(listed::rows).collect()
     }
 
     /// The number of changes that are left out.
@@ -186,76 +114,6 @@ impl ChangesPage {
         Some((row.id().to_owned(), row.revision().to_owned()))
     }
 
-    pub(super) fn words_on(&self, id: &str) -> ListedWords {
-        self.words.get(id).cloned().unwrap_or_default()
-    }
-
-    pub(super) fn words_on_mut(&mut self, id: String) -> &mut ListedWords {
-        self.words.entry(id).or_default()
-    }
-
-    /// These words were told, and are dropped, unless others were typed since.
-    pub(super) fn told(&mut self, id: &str, sent: &ListedWords) {
-        let Some(words) = self.words.get_mut(id) else {
-            return;
-        };
-        for (now, sent) in [
-            (&mut words.note, &sent.note),
-            (&mut words.reason, &sent.reason),
-        ] {
-            if now == sent {
-                now.clear();
-            }
-        }
-        if *words == ListedWords::default() {
-            self.words.remove(id);
-        }
-    }
-
-    /// The words that go with an act on this line: its own, and with a turn the notes on the changes that are decided.
-    fn words_for(&self, row: ChangesRow<'_>, is_keeping: bool, has_reason: bool) -> SentWords {
-        let mut own = self.words_on(row.id());
-        if !has_reason {
-            own.reason.clear();
-        }
-        let changes = match row {
-            ChangesRow::Turn(turn) => &turn.changes[..],
-            ChangesRow::Change(_) => &[],
-        };
-        let decided = changes.iter().filter(|it| it.is_unseen || !is_keeping);
-        let notes = decided.map(|it| {
-            let note = self.words_on(&it.id).note;
-            let words = ListedWords {
-                note,
-                ..ListedWords::default()
-            };
-            (it.id.clone(), words)
-        });
-        let mut words = vec![(row.id().to_owned(), own)];
-        words.extend(notes);
-        words.retain(|(_, it)| !(it.note.trim().is_empty() && it.reason.trim().is_empty()));
-        words
-    }
-
-    /// Those words, as the agent gets them with what is decided about this line: the reason first, as in a diff.
-    fn notes_of(row: ChangesRow<'_>, words: &SentWords) -> Vec<Note> {
-        let notes = words.iter().flat_map(|(id, words)| {
-            let of_file = match row {
-                ChangesRow::Turn(turn) => turn.changes.iter().find(|it| it.id == *id),
-                ChangesRow::Change(_) => None,
-            };
-            let note = match of_file {
-                Some(change) if !words.note.is_empty() => {
-                    format!("{}: {}", change.shown, words.note)
-                }
-                _ => words.note.clone(),
-            };
-            [words.reason.clone(), note]
-        });
-        let notes = notes.filter(|text| !text.trim().is_empty());
-        notes.map(Note::on_all).collect()
-    }
-
     /// Returns true if this line was under the cursor when the list was drawn last, and long enough before `at`.
     fn is_drawn(&self, row: ChangesRow<'_>, at: Instant) -> bool {
         self.drawn.as_ref().is_some_and(|(id, revision, since)| {
@@ -283,13 +141,7 @@ impl ChangesPage {
 
     fn take(&mut self, mut list: ChangesList) {
         self.is_asked = false;
-        let notes = std::mem::take(&mut list.notes);
-        if list.problem.is_none() && !std::mem::replace(&mut self.has_former_words, true) {
-            for (id, drafts) in notes {
-                let former = || ListedWords::of_drafts(drafts);
-                self.words.entry(id).or_insert_with(former);
-            }
-        }
+        self.words.take_former(&mut list);
         self.list = Some(list);
         self.settle();
     }
@@ -397,12 +249,7 @@ impl App {
 
     /// All words on rows of the list that no decision has taken along, with those that are being typed, by the names of the rows.
     pub fn row_notes(&self) -> HashMap<String, Vec<Note>> {
-        let mut words = self.changes.words.clone();
-        if let Some((id, typed)) = self.typed_on_row() {
-            words.insert(id, typed);
-        }
-        let drafts = words.into_iter().map(|(id, words)| (id, words.drafts()));
-        drafts.filter(|(_, drafts)| !drafts.is_empty()).collect()
+        self.changes.words.drafts(self.typed_on_row())
     }
 
     /// Has the list made anew if it is to be seen, or what was typed there goes with a diff, and is another one by now.
@@ -410,7 +257,7 @@ impl App {
         let has_written = || self.views.iter().any(|it| it.diff.written.is_some());
         let is_to_be_seen = self.changes().is_some()
             || self.room_for_pane().is_some()
-            || (!self.changes.has_former_words && has_written());
+            || (!self.changes.words.has_former() && has_written());
         let page = &mut self.changes;
         if is_to_be_seen && page.is_stale && !page.is_asked {
             (page.is_stale, page.is_asked) = (false, true);
@@ -424,7 +271,7 @@ impl App {
 
     pub(super) fn acted(&mut self, done: ActDone, sent: &Sent, now: Instant) {
         for (id, words) in sent.words.iter().filter(|_| done.done) {
-            self.changes.told(id, words);
+            self.changes.words.told(id, words);
         }
         if sent.is_decision && done.done {
             self.note_decision(true);
@@ -596,11 +443,11 @@ impl App {
         };
         let (id, revision) = (Some(row.id().to_owned()), Some(row.revision().to_owned()));
         let is_keeping = act == Act::Keep;
-        let mut words = self.changes.words_for(row, is_keeping, has_reason);
+        let mut words = self.changes.words.for_act(row, is_keeping, has_reason);
         let meant = Meant {
             id: id.clone(),
             revision,
-            notes: ChangesPage::notes_of(row, &words),
+            notes: row.notes_of(&words),
             ..Meant::default()
         };
         let is_text = !matches!(row, ChangesRow::Change(change) if change.added.is_none());

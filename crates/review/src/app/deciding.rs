@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use pillion_judge::listed::ListedWords;
 use pillion_protocol::Note;
 use pillion_view::decision::TAKEN_FOR_REJECTION;
 use pillion_view::{Decide, ProposalKey, Proposed, Ruling, Seen};
 
-use super::changes::ListedWords;
 use super::review_delay::Press;
 use super::{App, Effect, LONG_MESSAGE, MESSAGE, Question, Tone};
 
@@ -50,7 +50,7 @@ impl App {
     /// The note on the change of a diff that was typed in the list.
     fn note_of_list(&self, at: usize) -> Option<Note> {
         let written = self.views[at].diff.written.as_ref()?;
-        let note = self.changes.words_on(written).note;
+        let note = self.changes.words.on(written).note;
         (!note.trim().is_empty()).then(|| Note::on_all(note))
     }
 
@@ -79,7 +79,7 @@ impl App {
             ..ListedWords::default()
         };
         if let Some(written) = &view.diff.written {
-            self.changes.told(written, &sent);
+            self.changes.words.told(written, &sent);
         }
     }
 

@@ -7,12 +7,12 @@ use std::time::Instant;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_judge::DECIDING;
 use pillion_judge::HunkNote;
+use pillion_judge::listed::ListedWords;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
 use pillion_view::{DiffId, ProposalKey, Proposed};
 use tui_input::{Input, InputRequest};
 
-use super::changes::ListedWords;
 use super::review_delay::Press;
 use super::{App, Edit, Effect, PASTED, Tone};
 use crate::view::View;
@@ -115,7 +115,7 @@ impl App {
         let Some((id, revision)) = self.changes.under_cursor() else {
             return;
         };
-        let words = self.changes.words_on(&id);
+        let words = self.changes.words.on(&id);
         let (note, reason) = (words.note, words.reason);
         self.remark = Some(match is_reason {
             true => Remark::new(Purpose::ListedReason(id, revision), reason, note.len()),
@@ -268,7 +268,7 @@ impl App {
         let (Purpose::ListedReason(id, _) | Purpose::ListedNote(id)) = &typed.purpose else {
             return None;
         };
-        let words = self.changes.words_on(id);
+        let words = self.changes.words.on(id);
         let words = match typed.purpose {
             Purpose::ListedNote(_) => ListedWords {
                 note: text,
@@ -356,7 +356,7 @@ impl App {
     pub(super) fn note_line(&self) -> Option<String> {
         if self.changes().is_some() {
             let (id, _) = self.changes.under_cursor()?;
-            let note = self.changes.words_on(&id).note;
+            let note = self.changes.words.on(&id).note;
             return (!note.is_empty()).then(|| format!("your note on {}: {note}", named_row(&id)));
         }
         let note = self.noted().filter(|note| !note.text.is_empty())?;
@@ -383,8 +383,8 @@ impl App {
                 // The next note is on other lines.
                 self.selection = None;
             }
-            Purpose::ListedReason(id, _) => self.changes.words_on_mut(id).reason = text,
-            Purpose::ListedNote(id) => self.changes.words_on_mut(id).note = text,
+            Purpose::ListedReason(id, _) => self.changes.words.on_mut(id).reason = text,
+            Purpose::ListedNote(id) => self.changes.words.on_mut(id).note = text,
             Purpose::Gone {
                 id,
                 path,

@@ -2,6 +2,7 @@
 
 use pillion_judge::Target;
 use pillion_judge::act::Act;
+use pillion_judge::listed::ChangesRow;
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +11,7 @@ use ratatui::widgets::{Clear, Widget};
 
 use pillion_view::changes::{ListedChange, ListedTurn};
 
-use crate::app::{App, ChangesPage, ChangesRow, Spot};
+use crate::app::{App, ChangesPage, Spot};
 use crate::screen::theme::Theme;
 use crate::screen::{around, files, fill, narrow, put};
 

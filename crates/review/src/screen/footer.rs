@@ -1,6 +1,7 @@
 //! Draws what is below the diff: the last message, where the view stands, and the keys.
 
 use pillion_judge::act::{Act, Place, commands};
+use pillion_judge::listed::ChangesRow;
 use pillion_judge::marks;
 use pillion_judge::rows::Layout;
 use pillion_text::counted;
@@ -10,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::app::{App, ChangesRow, Tone};
+use crate::app::{App, Tone};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE};
 use crate::screen::theme::Theme;
 use crate::screen::{fill, indented, put, right_end, wrapped};
