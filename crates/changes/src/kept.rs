@@ -1,21 +1,21 @@
 //! A turn as the store keeps it, with what people made of its changes, and how both are shown.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pillion_discovery::{real_path, regular_file};
+use pillion_discovery::real_path;
 use pillion_protocol::Proposer;
 use pillion_text::{fingerprint, visible};
 
 use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::scan::{STEP, Stat};
-use crate::secrets::Secrets;
-use crate::state::{FileState, Hash, Writing};
-use crate::store::{Held, Judgements, MAX_KEPT, MAX_TEXT, Shows, Store, StoreError};
+use crate::state::{FileState, Writing};
+use crate::store::{Held, Judgements, MAX_KEPT, Shows, Store, StoreError};
 use crate::take_back::out_of;
+pub use crate::there::now;
+pub(crate) use crate::there::{is_at, is_secret};
 use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Judgement, Turn, overlap};
 
 /// A turn with what became of its changes.
@@ -463,31 +463,6 @@ pub fn none_unseen(store: &Store, turns: &[Kept]) -> String {
     format!("there are no unseen changes here{yet}")
 }
 
-/// The current content of a regular file; none if there is no such file, or nothing that the store would keep.
-pub fn now(path: &Path) -> Option<Vec<u8>> {
-    let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
-    is_file.then(|| regular_file::read(path, MAX_TEXT).ok())?
-}
-
-/// Returns true if a path is in this state. The file is read only if its size and permissions are the same.
-pub(crate) fn is_at(state: &FileState, path: &Path) -> bool {
-    let Ok(stat) = Stat::at(path) else {
-        return false;
-    };
-    match (state, stat) {
-        (FileState::Absent, None) => !path.exists(),
-        (FileState::File { mode, size, text }, Some(stat)) if !stat.is_link => {
-            let is_same = stat.mode == *mode && stat.size == *size;
-            is_same && now(path).is_some_and(|now| text.as_ref() == Some(&Hash::of(&now)))
-        }
-        (FileState::Link { text }, Some(stat)) if stat.is_link => {
-            let target = fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes());
-            target.is_ok_and(|it| text.as_ref() == Some(&Hash::of(&it)))
-        }
-        _ => false,
-    }
-}
-
 /// Returns true if nothing of a change is in its file, which has another text than before it: an older one that another program has
 /// put back, or what the person has made of it. Of lines that were changed again, that is not known.
 pub(crate) fn is_out(store: &Store, turn: &Turn, change: &Change) -> bool {
@@ -503,18 +478,6 @@ pub(crate) fn is_out(store: &Store, turn: &Turn, change: &Change) -> bool {
     }
     let is_without = |now: Vec<u8>| out_of(store, change, now.clone()).is_ok_and(|it| it == now);
     now(&change.path).is_some_and(is_without)
-}
-
-/// Returns true if what is not kept of this file may be a secret: then it is not read either.
-pub(crate) fn is_secret(
-    roots: &[PathBuf],
-    path: &Path,
-    before: &FileState,
-    after: &FileState,
-) -> bool {
-    let root = roots.iter().find(|root| path.starts_with(root));
-    let is_named = || root.is_some_and(|root| Secrets::of(root).has(path));
-    !after.is_known() && before.text().is_none() && !is_at(before, path) && is_named()
 }
 
 /// A name of what is shown of a change: another one once the agent, or anybody else, has changed the file again.

@@ -42,6 +42,7 @@ pub mod state;
 pub mod store;
 mod table;
 pub mod take_back;
+mod there;
 pub mod turn;
 mod typed;
 

@@ -14,12 +14,12 @@ use pillion_text::{Text, counted, merge};
 use self::beneath::Beneath;
 use self::place::{Now, Opened, Wanted, file, folder_of, look, replace};
 use crate::current_hunks::CurrentHunks;
-use crate::kept;
 use crate::leftovers;
 use crate::save::SaveError;
 use crate::scan::{Folder, Stat, identity};
 use crate::state::{FileState, FolderMode, Hash, Stage, Writing};
 use crate::store::{MAX_KEPT, MAX_TEXT, Store, StoreError};
+use crate::there;
 use crate::turn::{Change, Judged};
 
 /// Advice for what stands in the way and cannot be kept.
@@ -333,7 +333,7 @@ pub(crate) fn has_text(roots: &[PathBuf], path: &Path, (is_link, text): (bool, &
         true => fs::read_link(at)
             .map(|it| it.into_os_string().into_encoded_bytes())
             .ok(),
-        false => kept::now(&at),
+        false => there::now(&at),
     });
     found.is_some_and(|it| Hash::of(&it) == *text)
 }
@@ -528,7 +528,7 @@ fn put_back(
     if !before.is_known() {
         return Err(TakeBackError::Unknown(path.to_owned()));
     }
-    if kept::is_secret(roots, path, before, after) {
+    if there::is_secret(roots, path, before, after) {
         return Err(TakeBackError::Secret(path.to_owned()));
     }
     let present = folders_now(roots, path);

@@ -21,7 +21,7 @@
 //! | `GET /search?q=` | | [`Hits`] |
 //! | `GET /turns` | | [`pillion_view::changes::ChangesList`] |
 //! | `POST /turns/ID/look`, `/keep`, `/takeBack`, `/undo`, `/stage` | [`TurnAct`]; `ID` is `7`, `7.2` or `-` for the last | [`Chosen`] |
-//! | `POST /turns/ID/words` | [`Words`]: kept for that row until it is decided | `{}` |
+//! | `POST /turns/ID/words` | [`RowTyped`]: kept for that row until it is decided | `{}` |
 //! | `GET /history`, `/history/N` | | [`HistoryList`], [`HistoryItem`] |
 //! | `POST /review` | [`Choose`] | [`Chosen`] |
 //! | `POST /sendNotes` | `{}` | [`Chosen`] |

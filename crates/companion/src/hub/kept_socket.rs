@@ -41,7 +41,8 @@ pub(super) fn keep(acceptor: &Mutex<Option<Acceptor>>, shared: &Arc<Shared>, int
             _ => return,
         };
         shared.wait_while(Instant::now() + interval, |state| {
-            !state.is_over && !(is_there && stirred.load(Ordering::SeqCst))
+            let is_stirred = is_there && stirred.load(Ordering::SeqCst);
+            !state.is_over && !is_stirred
         });
     }
 }
