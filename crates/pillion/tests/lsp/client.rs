@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
+use pillion_text::fingerprint;
 use pillion_view::LOOK;
 use serde_json::{Value, json};
 
@@ -311,11 +312,20 @@ pub fn read(output: &mut impl BufRead) -> Option<Value> {
     let header = read_line(output)?;
     let length = header.strip_prefix("Content-Length: ");
     let length = length.unwrap_or_else(|| panic!("not protocol: {header:?}"));
-    assert_eq!(read_line(output)?, "\r\n");
+    let mut line = read_line(output)?;
+    let sum = line.strip_prefix("Content-Sum: ");
+    let sum = sum.map(|it| it.trim_end().to_owned());
+    if sum.is_some() {
+        line = read_line(output)?;
+    }
+    assert_eq!(line, "\r\n");
     let mut body = vec![0; length.trim().parse().unwrap()];
     match output.read_exact(&mut body) {
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => return None,
         read => read.unwrap(),
+    }
+    if let Some(sum) = sum {
+        assert_eq!(fingerprint::hash(&body), sum);
     }
     let message: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(message["jsonrpc"], "2.0", "{message}");

@@ -51,6 +51,11 @@ fn the_process_that_has_started_it_is_heard_and_nobody_else() {
     let mut answers = BufReader::new(stream.try_clone().unwrap());
     let mut ask = |id, method, params| {
         (&stream).write_all(&message(id, method, params)).unwrap();
+        // What another one has read of it would be missed.
+        if id == 1 {
+            let begun = String::from_utf8_lossy(answers.fill_buf().unwrap()).into_owned();
+            assert!(begun.contains("\r\nContent-Sum: "), "{begun}");
+        }
         loop {
             let answer = read(&mut answers).expect("an answer");
             if answer.get("method").is_none() {
