@@ -144,10 +144,10 @@ async fn agents_of_both_protocols_propose_for_one_file() {
     let first = test.editor.show().await;
     let (opened, second) = tokio::join!(gemini.open_diff(&path, "gemini\n"), test.editor.show());
     opened.unwrap();
-    // Each as its agent means it.
+    // As their agents write it over a file that has CRLF.
     assert_eq!(
         (first.proposed.as_str(), second.proposed.as_str()),
-        ("claude\r\n", "gemini\n")
+        ("claude\r\n", "gemini\r\n")
     );
     assert_ne!(first.id, second.id);
     test.decide(&second, Outcome::accepted("gemini\n")).await;
@@ -265,8 +265,7 @@ async fn a_file_with_crlf_is_written_as_shown_where_a_hook_has_named_the_tool() 
 async fn what_comes_of_an_answer_in_the_agents_own_window_is_said() {
     let mut test = TestCompanion::start();
     let mut claude = Claude::connect(&test).await;
-    for (name, is_written, expected) in
-        [("a.txt", true, "written"), ("b.txt", false, "not written")]
+    for (name, is_written, expected) in [("a.txt", true, "accepted"), ("b.txt", false, "rejected")]
     {
         let path = test.file(name, "one\n");
         claude.open(&path, "2\n", name).await;
@@ -278,12 +277,14 @@ async fn what_comes_of_an_answer_in_the_agents_own_window_is_said() {
             let decided = status.decided.as_ref();
             decided.is_some_and(|it| it.text == text)
         };
-        let place = "answered in Claude Code's own window";
-        status(&mut test, |it| is_said(it, &said(place))).await;
+        let place = "in Claude Code's own window";
+        let answered = said(&format!("answered {place}"));
+        status(&mut test, |it| is_said(it, &answered)).await;
         if is_written {
             fs::write(&path, "2\n").unwrap();
         }
-        let came_of = said(&format!("{expected} ({place})"));
+        let written = if is_written { ", and written" } else { "" };
+        let came_of = said(&format!("{expected} {place}{written}"));
         status(&mut test, |it| is_said(it, &came_of)).await;
     }
 }

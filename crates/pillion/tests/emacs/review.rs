@@ -405,7 +405,7 @@ fn what_no_line_shows_is_on_the_screen_however_narrow_it_is(version: EmacsVersio
                 "caf\u{e9}\n2",
                 &["removes the final newline", "not UTF-8"],
             ),
-            (b"a\r\nb\r\n", "a\nb\nc\n", &["line endings: CRLF to LF"]),
+            (b"a\nb\n", "a\r\nb\r\nc\r\n", &["line endings: LF to CRLF"]),
         ] {
             std::fs::write(&path, original).unwrap();
             gemini.propose(&path, proposed);

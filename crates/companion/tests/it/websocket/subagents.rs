@@ -209,12 +209,13 @@ async fn a_question_of_one_that_was_not_connected_in_time_is_shown_as_its_propos
     ask(&mut claude, AFTER_WRITE, call("2", "one", "two")).await;
     // Answered in its own window: one call runs, of the other it waits no more.
     for (id, old, new, came_of) in [
-        ("3", "two", "three", "written"),
-        ("4", "three", "four", "not written"),
+        ("3", "two", "three", "accepted"),
+        ("4", "three", "four", "rejected"),
     ] {
         let asked = claude.call(QUESTION, question(old, new)).await;
         let diff = test.editor.show().await;
-        if came_of == "written" {
+        let is_written = came_of == "accepted";
+        if is_written {
             std::fs::write(&path, format!("{new}\n")).unwrap();
             ask(&mut claude, AFTER_WRITE, call(id, old, new)).await;
         } else {
@@ -222,7 +223,8 @@ async fn a_question_of_one_that_was_not_connected_in_time_is_shown_as_its_propos
         }
         let (closed, reason) = test.editor.close(&diff.proposed).await;
         assert_eq!((closed, reason), (diff.id, CloseReason::ClosedByAgent));
-        let said = format!("a.txt: {came_of} (answered in Claude Code's own window)");
+        let written = if is_written { ", and written" } else { "" };
+        let said = format!("a.txt: {came_of} in Claude Code's own window{written}");
         let is_said = |it: &Status| it.decided.as_ref().is_some_and(|it| it.text == said);
         status(&mut test, is_said).await;
     }
