@@ -155,9 +155,9 @@ impl Judge<'_, '_> {
         watch: &mut Watch,
     ) -> Result<Ruling, Misled> {
         let process = agent::process(self.protocol);
+        let real = |path: &PathBuf| process.map(|it| real_path_of(it, path));
         let unread = self.ahead.unread.iter();
-        let unread =
-            unread.map(|path| process.map_or_else(|| path.clone(), |it| real_path_of(it, path)));
+        let unread = unread.flat_map(|path| real(path).into_iter().chain([path.clone()]));
         let targets = find::targets(&changes, &Vec::from_iter(unread), self.call, target);
         loop {
             let companion = match self.companions.find(&targets, self.limits.deadline) {
