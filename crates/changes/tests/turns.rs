@@ -838,7 +838,7 @@ fn a_persons_later_lines_are_never_lost() {
     assert!(refused("new.txt").contains("is no longer as the change left it"));
     fs::remove_file(lab.root.join("a.txt")).unwrap();
     fs::create_dir(lab.root.join("a.txt")).unwrap();
-    assert!(refused("a.txt").contains("is no longer as the change left it"));
+    assert!(refused("a.txt").contains("is neither a file nor a link"));
     assert_eq!(fs::read(lab.root.join("new.txt")).unwrap(), b"new\nmine\n");
 }
 
