@@ -9,9 +9,9 @@ use std::io::{self, BufRead, BufWriter, Read, Write};
 use crossbeam_channel::Receiver;
 use lsp_server::Message;
 use pillion_protocol::json;
+use pillion_text::fingerprint::Sum;
 use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// More than any text that can be reviewed, escaped.
 const MAX_MESSAGE: u64 = 2 << 30;
@@ -84,15 +84,13 @@ pub fn write(output: &mut impl Write, message: &Message, is_summed: bool) -> io:
     let message = JsonRpc { jsonrpc, message };
     let mut measure = Measure {
         length: 0,
-        sum: is_summed.then(Sha256::new),
+        sum: is_summed.then(Sum::default),
     };
     serde_json::to_writer(&mut measure, &message)?;
     let Measure { length, sum } = measure;
     write!(output, "Content-Length: {length}\r\n")?;
     if let Some(sum) = sum {
-        let sum = sum.finalize();
-        let hex: String = sum.iter().map(|it| format!("{it:02x}")).collect();
-        write!(output, "Content-Sum: {hex}\r\n")?;
+        write!(output, "Content-Sum: {}\r\n", sum.hash())?;
     }
     output.write_all(b"\r\n")?;
     serde_json::to_writer(&mut *output, &message)?;
@@ -114,14 +112,14 @@ pub fn write_all(
 /// Counts what is written to it, and sums it up.
 struct Measure {
     length: usize,
-    sum: Option<Sha256>,
+    sum: Option<Sum>,
 }
 
 impl Write for Measure {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.length += bytes.len();
         if let Some(sum) = &mut self.sum {
-            sum.update(bytes);
+            sum.add(bytes);
         }
         Ok(bytes.len())
     }

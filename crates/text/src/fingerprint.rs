@@ -25,8 +25,26 @@ pub fn hash_in(fingerprint: &str) -> Option<&str> {
 
 /// SHA-256 in hexadecimal.
 pub fn hash(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut sum = Sum::default();
+    sum.add(bytes);
+    sum.hash()
+}
+
+/// The hash of a text that comes in pieces.
+#[derive(Debug, Default)]
+pub struct Sum(Sha256);
+
+impl Sum {
+    /// The next piece.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// That of all pieces, as [`hash`] has it.
+    pub fn hash(self) -> String {
+        let digest = self.0.finalize();
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 #[cfg(test)]

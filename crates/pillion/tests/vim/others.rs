@@ -3,6 +3,7 @@
 use std::thread::sleep;
 
 use pillion_testkit::{IN_THE_PERSONS_NAME, VimSetup, VimVersion, each_vim, vim_command};
+use pillion_text::fingerprint;
 use pillion_view::HELD;
 use serde_json::json;
 
@@ -121,4 +122,54 @@ fn what_is_said_as_vim_in_a_terminal_decides_nothing(version: VimVersion) {
         .command("execute bufwinnr('^pillion://') 'wincmd w'");
     review.vim().input(":PillionAccept<CR>");
     review.is_accepted(PROPOSED);
+}
+
+/// What one of these has read is missing for Vim: pieces of two messages are none.
+#[each_vim]
+fn what_another_program_has_read_of_a_message_is_missed(version: VimVersion) {
+    const MISSED: &str = "another program has read a part of what was said to Vim";
+    let review = Review::new(version);
+    let head = |text: &str| format!("Content-Length: {}\r\nContent-Sum: ", text.len());
+    let summed = |text: &str| {
+        format!(
+            "{}{}\r\n\r\n{text}",
+            head(text),
+            fingerprint::hash(text.as_bytes())
+        )
+    };
+    let (one, other) = (r#"{"a": "é", "b": 1}"#, r#"{"a": "è", "b": 2}"#);
+    let spliced = summed(one).replace("b\": 1}", "b\": 2}");
+    let whole = summed(one) + &summed(other);
+    let unsummed = format!("Content-Length: {}\r\n\r\n{one}", one.len());
+    let torn = format!("{}\r\n\r\n{one}", head(one));
+    let (begun, rest) = whole.split_at(30);
+    for (is_summed, pieces, expected) in [
+        (true, vec![&*whole], "2"),
+        (true, vec![begun, rest], "2"),
+        (true, vec![&*spliced], MISSED),
+        (true, vec![&*unsummed], MISSED),
+        (true, vec![&*torn], MISSED),
+        (true, vec![rest], "a message without Content-Length"),
+        (false, vec![&*unsummed], "1"),
+        (false, vec![&*spliced], "1"),
+    ] {
+        let pieces = json!(pieces);
+        let lines = json!([
+            "try",
+            format!(
+                "let g:reader = pillion#framing#Reader({})",
+                u8::from(is_summed)
+            ),
+            "let g:read = 0",
+            format!("for piece in json_decode('{pieces}')"),
+            "let g:read += len(pillion#framing#Read(g:reader, piece))",
+            "endfor",
+            "echo g:read",
+            "catch",
+            "echo v:exception",
+            "endtry",
+        ]);
+        let said = review.vim().get::<String>(&format!("execute({lines})"));
+        assert!(said.ends_with(expected), "{pieces}: {said}");
+    }
 }

@@ -214,7 +214,7 @@ def OnOutput(channel: channel, piece: string)
   try
     messages = framing.Read(reader, piece)
   catch
-    notify.Error('cannot understand pillion: ' .. v:exception)
+    notify.Error('cannot understand pillion: ' .. substitute(v:exception, '^Pillion: ', '', ''))
     Terminate()
     return
   endtry
